@@ -9,7 +9,4 @@ RUN useradd --create-home iparam
 USER iparam
 WORKDIR /home/iparam
 
-# Compiled once here, in the cache of the user who runs it, and not at every start of a container.
-RUN iparam warm-up
-
 CMD ["iparam", "demo"]

@@ -19,7 +19,7 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-extras docs test-newton test-isaac release fuzz lint format bench tables lock clean clean-cache
+.PHONY: help demo test test-native lint-native test-all test-extras docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -52,7 +52,15 @@ test-isaac: $(READY_ISAAC)  ## the adapter for Isaac Lab, with Isaac Lab on the 
 fuzz: $(READY_DEV)  ## attack every command and file format with new seeds; what breaks is kept in fuzz-failures
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m attack.fuzz --minutes $(MINUTES) --jobs $(JOBS)
 
-lint: $(READY_DEV)  ## ruff, mypy, import-linter
+test-native: $(READY_DEV)  ## the native core's tests under the address and undefined-behaviour sanitizers (g++)
+	$(BIN)/python tests/native/sanitized.py
+
+lint-native: $(READY_DEV)  ## format of the native core, and its compilation with warnings as errors
+	$(BIN)/clang-format --dry-run --Werror src/native/*.cpp src/native/*.hpp
+	@mkdir -p build/native
+	$(BIN)/python src/native/build_core.py build/native/core.so
+
+lint: $(READY_DEV) lint-native  ## ruff, mypy, import-linter, lint-native
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -61,6 +69,13 @@ lint: $(READY_DEV)  ## ruff, mypy, import-linter
 format: $(READY_DEV)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i src/native/*.cpp src/native/*.hpp
+
+# make ur-simulator MASS=2 NOISE=ur5e HOST=127.0.0.2 FAULT="protective-stop@20"; ARGS=--help tells the rest.
+ur-simulator: $(READY_DEV)  ## a simulated UR controller to practise with (MASS=2 NOISE=ur5e HOST=.. FAULT=.. ARGS=..)
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m doubles.ur_controller $(if $(HOST),--host $(HOST)) \
+		$(if $(MASS),--mass $(MASS)) $(if $(SIZE),--size $(SIZE)) $(if $(NOISE),--noise $(NOISE)) \
+		$(if $(CLOCK),--clock $(CLOCK)) $(if $(FAULT),--fault $(FAULT)) $(ARGS)
 
 tables: $(READY_DEV)  ## all measured tables of the docs, made anew, stamped: hours, on a quiet machine (TABLES=--list)
 	$(BIN)/python benchmarks/tables.py $(TABLES)
@@ -82,13 +97,10 @@ lock:  ## write requirements.lock anew from the newest versions that pyproject.t
 	@rm -rf $(VENV)-lock
 	@echo "requirements.lock: $$(wc -l < requirements.lock) packages."
 
-clean: clean-cache  ## remove the environment, caches and build output
+clean:  ## remove the environment, caches and build output
 	rm -rf $(VENV) $(VENV)-lock $(VENV)-newton $(VENV)-isaac build dist .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis \
 		docs/api docs/gallery
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
-
-clean-cache:  ## remove compiled numba kernels (see CONTRIBUTING.md)
-	find src -name '*.nbi' -delete -o -name '*.nbc' -delete
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else \

@@ -38,11 +38,11 @@ from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.estimation import identify_payload
-from iparam.fleet import LocalPool
 from iparam.motion.joint_process import JointProcess, smooth_joint
 from iparam.recording import Recording
 from iparam.sensing import noise_preset
 from iparam.simulation import MujocoSimulator, Payload
+from iparam.worker_pool import WorkerPool
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 PAYLOAD = Payload.box(mass=2.0, size=(0.1, 0.15, 0.2))
@@ -208,7 +208,7 @@ def fitted(error: AngleError, rate: float, seed: int) -> tuple[np.ndarray, np.nd
     return estimate.phi, estimate.standard_deviation.phi, seconds, estimate.warnings
 
 
-def row(name: str, error: AngleError, rate: float, pool: LocalPool, seeds: int) -> list[str]:
+def row(name: str, error: AngleError, rate: float, pool: WorkerPool, seeds: int) -> list[str]:
     found = list(in_workers(partial(fitted, error, rate), range(seeds), pool))
     errors = np.array([one[0] for one in found]) - PAYLOAD.parameters.phi
     deviations = np.array([one[1] for one in found])
@@ -240,7 +240,7 @@ def main() -> None:
     options = parser.parse_args()
     truth(options.trajectory)
     rows = []
-    with LocalPool() as pool:
+    with WorkerPool() as pool:
         for name in options.errors:
             for rate in options.rates:
                 error = dataclasses.replace(ERRORS[name], trajectory=options.trajectory, quiet=options.quiet)

@@ -44,11 +44,11 @@ from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.cli.main import main as iparam_command
-from iparam.fleet import LocalPool
 from iparam.robot.description.folder import arms_in_folder
 from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
 from iparam.robot.loading import read_description
 from iparam.robot.model import Robot
+from iparam.worker_pool import WorkerPool
 
 LEAST_JOINTS = 4
 PLAN = ["--duration", "6", "--harmonics", "3", "--starts", "1", "--workers", "1"]
@@ -218,7 +218,7 @@ def walked(arguments: argparse.Namespace) -> Iterator[Walk]:
     found = list(arms(arguments.words, arguments.folder))
     yield from (kept[name] for path, robot in found if (name := name_of(path, robot)) in kept)
     missing = [(path, robot) for path, robot in found if name_of(path, robot) not in kept]
-    with LocalPool(arguments.jobs) as pool:
+    with WorkerPool(arguments.jobs) as pool:
         for done in in_workers(functools.partial(walk, arguments.seeds), missing, pool, ordered=False):
             if arguments.rows:
                 with arguments.rows.open("a", encoding="utf-8") as file:

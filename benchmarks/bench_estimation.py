@@ -4,21 +4,18 @@ A UR5e moves a 2 kg box of 10 x 15 x 20 cm for 10 s along an optimised trajector
 ``ur5e`` is then drawn anew for every seed.
 
     python benchmarks/bench_estimation.py [--seeds 400] [--part default|errors|bias|speed|drift]
-
-How good they are by default is asked of `iparam study`, as a user would.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
+import dataclasses
 import time
 from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
+from scipy.special import stdtrit
 from side_by_side import best_times, in_workers, print_table
 
 import iparam
@@ -34,13 +31,17 @@ from iparam.estimation import (
     identify_payload,
     problem_from_recording,
 )
+from iparam.estimation.assessment.derived_values import derived_of
+from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.estimators.recursive import RecursiveLeastSquaresState
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
 from iparam.estimation.payload.identify import PayloadBias
+from iparam.excitation.prediction import predict_precision
 from iparam.motion.sources import SavitzkyGolayMotion
 from iparam.recording import Recording
-from iparam.sensing import Correction, NoiseModel, noise_preset
+from iparam.rounding import NORMAL_95
+from iparam.sensing import Correction, MeasurementNoise, NoiseModel, noise_preset
 from iparam.simulation import MujocoSimulator, Payload, SimulationResult
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
@@ -204,21 +205,54 @@ def drift() -> None:
 LABELS = {"center_of_mass_x": "centre of mass x", "inertia_xx": "inertia xx, about the centre of mass"}
 
 
-def study(kind: str, runs: int) -> dict[str, tuple[float, float, float]]:
-    """What `iparam study` finds for each parameter: the figure and its 95 % interval."""
-    words = ["study", kind, "--trajectory", str(DATA / "optimized_ur5e.json"), "--payload", "box", "--mass", "2"]
-    words += ["--size", "0.1", "0.15", "0.2", "--runs", str(runs), "--precision", "0.0001", "--json"]
-    done = subprocess.run([sys.executable, "-m", "iparam", *words], stdout=subprocess.PIPE, text=True, check=True)
-    return {row["name"]: (row["value"], row["low"], row["high"]) for row in json.loads(done.stdout)["figures"]}
+@cache
+def bounds() -> np.ndarray:
+    """(10,) Cramer-Rao bounds of mass, centre of mass and inertia about it: exact motion, white noise, unknown bias."""
+    plan = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
+    measured = dataclasses.replace(MeasurementNoise.from_model(UR5E), joint_angle=0.0)
+    found = predict_precision(plan, iparam.load_robot("ur5e"), PAYLOAD.parameters, measured, rate=500.0)
+    return np.sqrt(np.diag(found.covariance_derived))
+
+
+def errors_by_default(index: int) -> tuple[np.ndarray, np.ndarray]:
+    """(10,) errors of a run in bounds, and whether the 95 % interval holds."""
+    seed = int(np.random.SeedSequence([0, index]).generate_state(1, np.uint32)[0])
+    found, upper = identify_payload(noisy(UR5E, seed), "ur5e"), np.triu_indices(3)
+    stated = found.standard_deviation
+    values = np.array([found.mass, *found.center_of_mass, *found.inertia_about_com[upper]])
+    deviations = np.array([stated.mass, *stated.center_of_mass, *stated.inertia_about_com[upper]])
+    errors = values - derived_of(PAYLOAD.parameters)
+    return errors / bounds(), np.abs(errors) <= NORMAL_95 * deviations
+
+
+def root_mean_square(values: np.ndarray) -> tuple[float, float, float]:
+    """With its 95 % interval, Student's of the logarithm: no error is below zero."""
+    squares = values**2
+    spread = np.std(squares, ddof=1) / np.sqrt(squares.size) / squares.mean()
+    root, factor = np.sqrt(squares.mean()), np.exp(0.5 * stdtrit(squares.size - 1, 0.975) * spread)
+    return root, root / factor, root * factor
+
+
+def share(values: np.ndarray) -> tuple[float, float, float]:
+    """Mean of shares with Wilson's 95 % interval, for as many draws as their scatter shows them to be worth."""
+    mean, variance, z2 = values.mean(), values.var(ddof=1) / values.size, NORMAL_95**2
+    draws = mean * (1.0 - mean) / variance if variance > 0.0 else values.size
+    middle = (mean + z2 / (2 * draws)) / (1 + z2 / draws)
+    half = NORMAL_95 * np.sqrt(mean * (1 - mean) / draws + z2 / (4 * draws**2)) / (1 + z2 / draws)
+    return mean, middle - half, middle + half
 
 
 def by_default(runs: int) -> None:
-    precision, coverage = study("precision", runs), study("coverage", runs)
+    found = list(in_workers(errors_by_default, range(runs)))
+    ratios, holds = (np.array(part, dtype=float) for part in zip(*found, strict=True))
+    columns = {"all ten": (np.sqrt(np.mean(ratios**2, axis=1)), holds.mean(axis=1))}
+    columns |= {name: (ratios[:, place], holds[:, place]) for place, name in enumerate(DERIVED_NAMES)}
     rows = []
-    for name, ratio in precision.items():
-        cover = [100.0 * value for value in coverage[name]]
+    for name, (errors, held) in columns.items():
+        cover = [100.0 * value for value in share(held)]
         label = LABELS.get(name, name.removeprefix("center_of_mass_").removeprefix("inertia_"))
-        rows.append([label, "{:.3f} ({:.3f} to {:.3f})".format(*ratio), "{:.1f} ({:.1f} to {:.1f})".format(*cover)])
+        ratio = "{:.3f} ({:.3f} to {:.3f})".format(*root_mean_square(errors))
+        rows.append([label, ratio, "{:.1f} ({:.1f} to {:.1f})".format(*cover)])
     print_table(f"The default method, {runs} runs", ["parameter", "RMSE / CRB", "95 % interval covers %"], rows)
 
 

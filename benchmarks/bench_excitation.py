@@ -8,7 +8,7 @@ as well.
 
 Also: what a time budget brings, and what clearance and limits in reserve cost.
 
-    python benchmarks/bench_excitation.py [--part reference|budgets|reserves ...] [--starts 3] [--minutes 5]
+    python benchmarks/bench_excitation.py [--part reference|budgets|limits|reserves ...] [--starts 3] [--minutes 5]
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def beside_reference(starts: int, budget: float) -> None:
     problem = reference_problem()
     function = BarrierFunction(problem, *SEARCH_RATES, reserves={})
     rows, ratios = [], []
-    our_run(problem, random_start(problem, function, np.random.default_rng(99)), 5.0)  # loads the kernels
+    our_run(problem, random_start(problem, function, np.random.default_rng(99)), 5.0)  # loads all modules
     for index in range(starts):
         x0 = random_start(problem, function, np.random.default_rng([0, index]))
         ours = our_run(problem, x0, budget)
@@ -203,17 +203,34 @@ def budgets(seeds: int = 3) -> None:
     print_table("The reference problem, all cores (where it comes from: 1.87 with violations, 4459 s)", header, rows)
 
 
+def limits(starts: int = 3) -> None:
+    """What the wrist's real speed limit costs: the reference problem as it is, and with that of the arm."""
+    rows = []
+    for name, problem in (
+        ("as it is: wrist joints 2 pi rad/s", reference_problem()),
+        ("every joint pi rad/s, the UR5e's own", reference_problem(velocity=np.pi)),
+    ):
+        found = optimize_excitation(problem, seed=0, starts=starts)
+        speed = np.abs(found.trajectory.sample(1000.0).dq[:, 3:]).max()
+        rows.append([name, f"{found.condition_number:.4f}", f"{found.condition_number**2:.4f}", f"{speed:.2f}"])
+        print(rows[-1], file=sys.stderr, flush=True)
+    header = ["reference problem", "condition number of A", "of A^T A", "fastest wrist joint rad/s"]
+    print_table(f"The reference problem and the wrist's real limit, {starts} starts", header, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ("reference", "budgets", "reserves")
+    parts = ("reference", "budgets", "limits", "reserves")
     parser.add_argument("--part", nargs="+", choices=parts, default=parts)
-    parser.add_argument("--starts", type=int, default=3, help="of the reference's method and of the reserves; seeds")
+    parser.add_argument("--starts", type=int, default=3, help="of the reference's method, limits and reserves; seeds")
     parser.add_argument("--minutes", type=float, default=5.0, help="that the reference's method has for each start")
     options = parser.parse_args()
     if "reference" in options.part:
         beside_reference(options.starts, 60.0 * options.minutes)
     if "budgets" in options.part:
         budgets(options.starts)
+    if "limits" in options.part:
+        limits(options.starts)
     if "reserves" in options.part:
         reserves(options.starts)
 

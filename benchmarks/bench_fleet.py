@@ -1,6 +1,6 @@
 """What the seam to workers costs, and what workers bring: one against two, the local pool against Dask.
 
-    python benchmarks/bench_fleet.py [--recordings 40]     # seam, identify, study: a few minutes
+    python benchmarks/bench_fleet.py [--recordings 40]     # seam and identify: a few minutes
     python benchmarks/bench_fleet.py --part crash          # 2,000 recordings on Dask, killed on the way, and resumed
 
 One table has all that was measured, beside what is wanted; a second one what follows from it for many recordings.
@@ -36,18 +36,14 @@ from iparam.fleet import (
     Cluster,
     ClusterError,
     ExecutorLostError,
-    Experiment,
+    FleetRun,
     FleetSettings,
     FleetTable,
-    LocalPool,
-    Plan,
-    Progress,
     identify_fleet,
-    jobs,
     run_jobs,
-    run_study,
 )
 from iparam.simulation import SensorRates
+from iparam.worker_pool import WorkerPool
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 ROUNDS = 3
@@ -60,11 +56,6 @@ OF_WORKERS = {"OPENBLAS_NUM_THREADS": "1", "DASK_DISTRIBUTED__WORKER__PROFILE__E
 
 
 def nothing(number: int) -> int:
-    return number
-
-
-def wait_a_little(number: int) -> int:
-    time.sleep(0.002)
     return number
 
 
@@ -97,33 +88,25 @@ def end(processes: list[subprocess.Popen[bytes]], cluster: Cluster) -> None:
         process.wait()
 
 
-def cost_of_a_job(executor: Executor, count: int = 400) -> tuple[float, float]:
-    """Milliseconds that a job takes beyond its work, one a task, and in batches as they are usual."""
+def cost_of_a_job(executor: Executor, count: int = 400) -> float:
+    """Milliseconds that a job takes beyond its work."""
     list(run_jobs(nothing, range(50), executor))
-    largest = jobs.LARGEST_BATCH
-    jobs.LARGEST_BATCH = 1
     began = time.perf_counter()
     list(run_jobs(nothing, range(count), executor))
-    single = (time.perf_counter() - began) / count
-    jobs.LARGEST_BATCH = largest
-    began = time.perf_counter()
-    work = sum(outcome.seconds for outcome in run_jobs(wait_a_little, range(2000), executor, total=2000))
-    batched = (time.perf_counter() - began - work / jobs.num_workers(executor)) / 2000
-    return 1e3 * single, 1e3 * batched
+    return 1e3 * (time.perf_counter() - began) / count
 
 
 def seam(port: int) -> list[Row]:
-    with LocalPool(2) as pool:
-        local, _ = cost_of_a_job(pool)
+    with WorkerPool(2) as pool:
+        local = cost_of_a_job(pool)
     processes, cluster = start_dask(2, port)
     try:
-        single, batched = cost_of_a_job(cluster)
+        single = cost_of_a_job(cluster)
     finally:
         end(processes, cluster)
     return [
-        ["seam, local pool, a job a task", f"{local:.2f} ms", "2 ms"],
-        ["seam, Dask, a job a task", f"{single:.1f} ms", "15 ms"],
-        ["seam, Dask, jobs of 2 ms in batches", f"{batched:.2f} ms a job, {50.0 * batched:.1f} %", "5 %"],
+        ["seam, processes of this machine", f"{local:.2f} ms a job", "2 ms"],
+        ["seam, Dask", f"{single:.1f} ms a job", "15 ms"],
     ]
 
 
@@ -163,8 +146,8 @@ class Turns:
 def in_turns(count: int, work: Callable[[Executor, int], object]) -> Turns:
     best: dict[int, float] = {}
     busy: dict[int, float] = {}
-    with LocalPool(1) as one, LocalPool(2) as two:
-        for pool in (one, two):  # loads the kernels
+    with WorkerPool(1) as one, WorkerPool(2) as two:
+        for pool in (one, two):  # loads all modules
             work(pool, -1)
         for turn in range(ROUNDS):
             for workers, pool in ((1, one), (2, two)):
@@ -180,7 +163,7 @@ def identify(count: int) -> tuple[list[Row], list[Row]]:
     """What a recording costs, and on paper what that makes of many."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "runs"
-        with LocalPool(1) as pool:  # a client simulates nothing: this one's memory is measured
+        with WorkerPool(1) as pool:  # a client simulates nothing: this one's memory is measured
             pool.submit(make_recordings, folder, count * ROUNDS + 4).result()
         recordings = sorted(folder.iterdir())
         stored = recordings[0].stat().st_size
@@ -192,11 +175,11 @@ def identify(count: int) -> tuple[list[Row], list[Row]]:
 
         def work(pool: Executor, turn: int) -> None:
             began = time.process_time()
-            identify_fleet(str(Path(name) / str(turn)), table, FleetSettings(), executor=pool, overwrite=True)
+            identify_fleet([Path(name) / str(turn)], table, FleetSettings(), executor=pool, overwrite=True)
             client.append(time.process_time() - began)
 
         found = in_turns(count, work)
-        row, own = row_size(table / "recordings.parquet"), psutil.Process().memory_info().rss / 1e6
+        row, own = row_size(table / "table.parquet"), psutil.Process().memory_info().rss / 1e6
     serving = min(client[2:]) / count
     what = f"a recording of 10 s at 500 Hz (Parquet, {stored / 1e6:.1f} MB): read, identified, judged"
     rows = [
@@ -204,7 +187,7 @@ def identify(count: int) -> tuple[list[Row], list[Row]]:
         ["the client for it: hand it over, take the row, write the table", f"{1e3 * serving:.1f} ms", ""],
         ["memory of the client, of a worker", f"{own:.0f} MB, {found.memory:.0f} MB", ""],
         ["processor time of a recording with two workers against one", f"{found.effort:.2f} times", "1"],
-        ["throughput of two workers against one: `fleet identify`", f"{found.throughput:.2f} times", "1.7 times"],
+        ["throughput of two workers against one: `iparam fleet`", f"{found.throughput:.2f} times", "1.7 times"],
     ]
     return rows, on_paper(found, serving, stored, row, own)
 
@@ -240,37 +223,23 @@ def size(count: float) -> str:
     return f"{count / scale:.3g} {unit}"
 
 
-def study(count: int = 24) -> list[Row]:
-    plan = Plan("p", iparam.load_robot("ur5e"), iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory)
-
-    def work(pool: Executor, turn: int) -> None:
-        experiment = Experiment((plan,), (iparam.noise_preset("ur5e"),), rate=100.0, seed=turn + 1)
-        run_study("coverage", experiment, executor=pool, most_runs=4 if turn < 0 else count, precision=1e-9)
-
-    found = in_turns(count, work)
-    return [
-        ["processor time of a run of `study` with two workers against one", f"{found.effort:.2f} times", "1"],
-        ["throughput of two workers against one: `study`", f"{found.throughput:.2f} times", "1.7 times"],
-    ]
-
-
 def crash(count: int, port: int) -> list[Row]:
     """Many recordings on two workers of Dask: one is killed, then the scheduler; another cluster does the rest."""
     with tempfile.TemporaryDirectory() as name:
         folder, table = Path(name) / "runs", FleetTable(Path(name) / "t")
         looks: list[tuple[float, float]] = []
-        with LocalPool(1) as pool:  # a client simulates nothing: this one's memory is measured
+        with WorkerPool(1) as pool:  # a client simulates nothing: this one's memory is measured
             pool.submit(make_recordings, folder, count, "short_ur5e", 100.0).result()
         processes, cluster = start_dask(2, port)
 
-        def look(progress: Progress) -> None:
+        def look(progress: FleetRun) -> None:
             if progress.done % max(1, count // 8) == 0:
                 alive = [psutil.Process(one.pid) for one in processes[1:] if one.poll() is None]
                 workers = max(one.memory_info().rss for one in alive)
                 own = psutil.Process().memory_info().rss
                 looks.append((own / 1e6, workers / 1e6))
 
-        def first(row: Mapping[str, Any], progress: Progress) -> None:
+        def first(row: Mapping[str, Any], progress: FleetRun) -> None:
             look(progress)
             if progress.done == count // 4:
                 processes[1].kill()
@@ -278,21 +247,19 @@ def crash(count: int, port: int) -> list[Row]:
                 processes[0].kill()
 
         try:
-            identify_fleet(str(folder), table.folder, executor=cluster, on_row=first)
+            identify_fleet([folder], table.folder, executor=cluster, on_row=first)
         except ExecutorLostError as error:
             print(f"after {count // 2}: {error}", file=sys.stderr)
         end(processes, cluster)
-        kept = table.read(["error"]).num_rows
+        kept = len(table.rows())
         processes, cluster = start_dask(2, port)
-        done = identify_fleet(
-            str(folder), table.folder, executor=cluster, resume=True, on_row=lambda _, progress: look(progress)
-        )
+        done = identify_fleet([folder], table.folder, executor=cluster, on_row=lambda _, progress: look(progress))
         end(processes, cluster)
-        stored = pq.read_table(table.folder / "recordings.parquet", columns=["source", "error"]).to_pylist()
+        stored = pq.read_table(table.path, columns=["source", "error"]).to_pylist()
         twice, errors = len(stored) - len({row["source"] for row in stored}), sum(bool(row["error"]) for row in stored)
     what = (
         f"{count:,} recordings of 4 s at 100 Hz on Dask; a worker killed (SIGKILL) after {count // 4:,}, the scheduler "
-        f"after {count // 2:,} and started again, then `--resume`"
+        f"after {count // 2:,} and started again, then the same again"
     )
     client, workers = (f"{min(own):.0f} to {max(own):.0f} MB" for own in zip(*looks, strict=True))
     kept_and_done = (
@@ -303,19 +270,17 @@ def crash(count: int, port: int) -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=["seam", "identify", "study", "crash"], nargs="*", default=None)
+    parser.add_argument("--part", choices=["seam", "identify", "crash"], nargs="*", default=None)
     parser.add_argument("--recordings", type=int, default=None, help="40 a turn; 2,000 of the part crash")
     parser.add_argument("--port", type=int, default=18786)
     options = parser.parse_args()
-    parts = options.part or ["seam", "identify", "study"]
+    parts = options.part or ["seam", "identify"]
     rows, paper = [], []
     if "seam" in parts:
         rows += seam(options.port)
     if "identify" in parts:
         identified, paper = identify(options.recordings or 40)
         rows += identified
-    if "study" in parts:
-        rows += study()
     if "crash" in parts:
         rows += crash(options.recordings or 2000, options.port)
     print_table(f"On {os.cpu_count()} cores", ["", "measured", "wanted"], rows)

@@ -127,7 +127,7 @@ def main() -> None:
     if options.soak is not None:
         soak(options.soak)
         return
-    followed(recorded(1.0, 500.0), page=False)  # loads the kernels
+    followed(recorded(1.0, 500.0), page=False)  # loads all modules
     recording = recorded(options.seconds, 500.0)
     rows = {name: followed(recording, page) for name, page in (("without a page", False), ("with a page", True))}
     base = np.median(rows["without a page"][0])

@@ -34,8 +34,9 @@ from iparam.errors import IparamError
 from iparam.estimation import identify_payload
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, make_estimator
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
-from iparam.fleet import LocalPool
+from iparam.remarks import fix_text
 from iparam.sensing.correction import ESTIMABLE, Correction
+from iparam.worker_pool import WorkerPool
 
 OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
 """What the preset harsh has of its own, drift, delay, rounding and lost samples, by the names that they may get."""
@@ -209,7 +210,7 @@ def judged_held(job: tuple[str, str, int, float, bool]) -> Outcome:
             signal = recording.signal(name)
             kept = (signal.time >= start) & (signal.time <= start + seconds)
             recording = recording.with_signal(name, time=signal.time[kept], values=signal.values[kept])
-        return Log(recording, bench.robot, (bench.load,), bench.arm_options)
+        return Log(recording, bench.robot, (bench.load,))
 
     what = f"new every {every} samples, {seconds:g} s{', 8 mm aside' if aside else ''}"
     slug = f"held-{every}-{seconds:g}{'-aside' if aside else ''}"
@@ -249,7 +250,7 @@ def conclude(outcomes: Sequence[Outcome]) -> list[Claim]:
         f"cause among the first two: {share([one for one in named if not one.harmless], told)} of the logs whose "
         f"result is not both trusted and right (goal 85 %); {share(named, outcomes)} of all logs"
     )
-    offered = [one for one in named if one.options]
+    offered = [one for one in named if one.fix]
     print(
         f"correction brings it back into its interval: {share([one for one in offered if one.is_restored], offered)} "
         f"of those with the cause named and a correction (goal 90 %); good or usable then: "
@@ -260,7 +261,7 @@ def conclude(outcomes: Sequence[Outcome]) -> list[Claim]:
     print(f"seconds of an identification with its causes: median {np.median(seconds):.2f}, largest {max(seconds):.2f}")
     first_two = percent([one for one in named if not one.harmless], told)
     restored = percent([one for one in offered if one.is_restored], offered)
-    back = f"its correction, as typed, brings all ten numbers back to within {TOGETHER:g} standard deviations"
+    back = f"its correction brings all ten numbers back to within {TOGETHER:g} standard deviations"
     return [
         claim,
         [
@@ -280,7 +281,7 @@ def judged(name: str) -> Outcome:
 def summary(outcomes: Sequence[Outcome]) -> list[str]:
     verdicts = Counter(one.verdict for one in outcomes)
     ranks = Counter(min(one.rank, 3) for one in outcomes)
-    offered = [one for one in outcomes if one.options]
+    offered = [one for one in outcomes if one.fix]
     largest = np.nanmax([one.error for one in outcomes] + [0.0])
     return [
         f"{largest:.3g}",
@@ -292,7 +293,7 @@ def summary(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def line(one: Outcome) -> str:
-    after = f" -> {one.restored:.1f} sd with {one.options}" if one.options else ""
+    after = f" -> {one.restored:.1f} sd with {fix_text(one.fix)}" if one.fix else ""
     mark = " WRONG AND TRUSTED" if one.breaks_the_law else ""
     return f"{one.name:46s} {one.verdict:8s} {one.error:9.1f} sd  {', '.join(one.causes[:4]) or '-'}{after}{mark}"
 
@@ -406,7 +407,7 @@ def spread(work: Callable[[Any], Any], jobs_of: Iterable[Any], jobs: int) -> Ite
     if jobs == 1:
         yield from map(work, jobs_of)
         return
-    with LocalPool(jobs) as pool:
+    with WorkerPool(jobs) as pool:
         yield from in_workers(work, jobs_of, pool)
 
 

@@ -19,11 +19,11 @@ from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.estimation.assessment.derived_values import derived_of, derived_values
-from iparam.excitation import optimize_excitation, random_search
+from iparam.excitation import condition_number, optimize_excitation, random_search
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.search.start import random_coefficients
 from iparam.sensing import noise_preset
-from iparam.simulation import MujocoSimulator, Payload, SimulationResult
+from iparam.simulation import MujocoSimulator, Payload
 from iparam.trajectory import Trajectory
 
 SIZE, MASS = (0.1, 0.15, 0.2), 2.0
@@ -31,7 +31,11 @@ SHRINK = 0.9
 """By which a random motion is made smaller until it keeps every limit."""
 
 KINDS = ("random as in 000", "random as in 003", "optimised, 1 start", "optimised, 8 starts")
-QUANTITIES = {"mass [g]": [0], "centre of mass [mm]": [1, 2, 3], "inertia about it [kg cm^2]": [4, 5, 6, 7, 8, 9]}
+QUANTITIES = (
+    "mass [g]",
+    *(f"centre of mass {axis} [mm]" for axis in "xyz"),
+    *(f"inertia {axes} [kg cm^2]" for axes in ("xx", "xy", "xz", "yy", "yz", "zz")),
+)
 UNITS = np.array([1e3, *[1e3] * 3, *[1e4] * 6])
 
 
@@ -58,23 +62,17 @@ def motion(kind: str, seed: int) -> Trajectory:
     return optimize_excitation(sought, seed=seed, starts=1 if kind == KINDS[2] else 8, workers=1).trajectory
 
 
-@cache
-def simulated(kind: str, seed: int) -> tuple[SimulationResult, float]:
-    """The run, and the condition number of its stacked regressor."""
-    planned, sought = motion(kind, seed), problem()
-    samples = planned.sample(100.0)
-    regressor = iparam.wrench_regressor(sought.robot, samples.q, samples.dq, samples.ddq)
-    run = MujocoSimulator().load(sought.robot, payload()).run(planned)
-    return run, float(np.linalg.cond(regressor.reshape(-1, 10)))
-
-
 def identified(job: tuple[str, int, int]) -> tuple[float, np.ndarray, np.ndarray]:
-    """Condition number, errors (10,) and half widths (10,) of the 95 % intervals."""
-    kind, seed, noise = job
-    run, kappa = simulated(kind, seed)
-    estimate = iparam.identify_payload(noise_preset("ur5e").apply(run.recording, 1000 * seed + noise), problem().robot)
-    values = derived_values(estimate)
-    return kappa, values.values - derived_of(payload().parameters), values.half_widths
+    """Condition number of A, and of each draw of the noise errors (10,) and half widths (10,) of the 95 % intervals."""
+    kind, seed, noises = job
+    planned, robot = motion(kind, seed), problem().robot
+    run, truth = MujocoSimulator().load(robot, payload()).run(planned), derived_of(payload().parameters)
+    estimates = [
+        derived_values(iparam.identify_payload(noise_preset("ur5e").apply(run.recording, 1000 * seed + noise), robot))
+        for noise in range(noises)
+    ]
+    errors = np.array([found.values - truth for found in estimates])
+    return condition_number(robot, planned).regressor, errors, np.array([found.half_widths for found in estimates])
 
 
 def main() -> None:
@@ -82,22 +80,25 @@ def main() -> None:
     parser.add_argument("--motions", type=int, default=6, help="of each kind")
     parser.add_argument("--noises", type=int, default=5, help="draws of the noise for each motion")
     options = parser.parse_args()
-    rows = []
+    jobs = list(itertools.product(KINDS, range(options.motions), [options.noises]))
+    found = list(in_workers(identified, jobs))
+    columns = []
     for kind in KINDS:
-        jobs = list(itertools.product([kind], range(options.motions), range(options.noises)))
-        kappas, errors, widths = (np.array(column) for column in zip(*in_workers(identified, jobs), strict=True))
-        row = [kind, f"{np.median(kappas):.2f} ({kappas.min():.2f} to {kappas.max():.2f})"]
-        for entries in QUANTITIES.values():
-            error = np.sqrt(np.mean((errors[:, entries] * UNITS[entries]) ** 2))
-            width = np.median(widths[:, entries] * UNITS[entries])
-            row.append(f"{error:.3g} / {width:.3g}")
-        row.append(f"{100 * np.mean(np.abs(errors) <= widths):.0f}")
-        rows.append(row)
+        of_kind = [one for (name, _, _), one in zip(jobs, found, strict=True) if name == kind]
+        kappas, errors, widths = (np.array(column) for column in zip(*of_kind, strict=True))
+        error, width = np.sqrt(np.mean(errors**2, axis=(0, 1))) * UNITS, np.median(widths, axis=(0, 1)) * UNITS
+        columns.append(
+            [
+                f"{np.median(kappas):.2f} ({kappas.min():.2f} to {kappas.max():.2f})",
+                *(f"{one:.3g} / {other:.3g}" for one, other in zip(error, width, strict=True)),
+                f"{100 * np.mean(np.abs(errors) <= widths):.0f}",
+            ]
+        )
+    names = ["condition number of A", *QUANTITIES, "errors inside the interval [%]"]
     title = (
         f"{options.motions} motions of each kind, {options.noises} runs each: rms error / half width of the interval"
     )
-    header = ["motion", "condition number of A", *QUANTITIES, "inside [%]"]
-    print_table(title, header, rows)
+    print_table(title, ["", *KINDS], [list(row) for row in zip(names, *columns, strict=True)])
 
 
 if __name__ == "__main__":

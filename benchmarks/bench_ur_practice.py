@@ -2,7 +2,7 @@
 
     python benchmarks/bench_ur_practice.py [--runs 20] [--load 4] [--clocks simulated,wall]
 
-Each run is `iparam ur run` as a user starts it, against `iparam ur simulate` in a process of its own, while as many
+Each run is `iparam ur run` as a user starts it, against `make ur-simulator` in a process of its own, while as many
 processes as ``--load`` says do nothing but compute. Both clocks of the twin, side by side: with simulated time it waits
 for whoever is late, on the wall clock it does as a real controller does.
 """
@@ -23,16 +23,18 @@ from side_by_side import print_table
 import iparam
 
 MASS = 2.0
-MOTION = Path(__file__).parents[1] / "tests" / "data" / "calm_ur5e.json"
+TESTS = Path(__file__).parents[1] / "tests"
+MOTION = TESTS / "data" / "calm_ur5e.json"
+SIMULATOR = [sys.executable, "-m", "doubles.ur_controller"]
 COMMAND = [sys.executable, "-m", "iparam"]
-_PAYLOAD = ["--payload", "box", "--mass", str(MASS), "--size", "0.1", "0.15", "0.2"]
 _AS_PLANNED = ["--payload-size", "0.1", "0.15", "0.2", "--payload-mass", str(MASS), "--approach-speed", "1"]
 
 
 def practise(clock: str, host: str, runs: int, folder: Path) -> list[dict[str, object]]:
     """One twin, so many runs: how each ended, how long it took and what was found."""
     twin = subprocess.Popen(
-        [*COMMAND, "ur", "simulate", "--host", host, "--clock", clock, "--noise", "ur5e", *_PAYLOAD],
+        [*SIMULATOR, "--host", host, "--clock", clock, "--noise", "ur5e", "--mass", str(MASS)],
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

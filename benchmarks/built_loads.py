@@ -1,4 +1,4 @@
-"""Loads as people build them, and loads as iparam holds them for possible, for `bench_shape.py`.
+"""Loads as people build them, for `bench_shape.py`.
 
 Built: one to three boxes, cylinders and spheres of wood, plastics and metals, turned or not, some of them hollow with
 walls of 1.5 to 10 mm, empty or with something in them, some with an insert of another material. Nothing of this is
@@ -8,18 +8,12 @@ by 0.5 %.
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 from shape_loads import (
     LOAD_HEADER,
     MOUNTING,
     Found,
-    as_obj,
-    invented_load,
-    kind_of,
     load_cells,
-    noisy_wrist,
     scored,
     slow_motion,
 )
@@ -27,10 +21,7 @@ from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.arrays import FloatArray
-from iparam.estimation import ConsistentLeastSquares, Shape, ShapeEstimator
-from iparam.estimation.shape.posterior.cells import shape_cells
-from iparam.estimation.shape.posterior.density_model import DensityModel
-from iparam.estimation.shape.posterior.prior import SIZES, hypotheses
+from iparam.estimation import Shape, ShapeEstimator
 from iparam.spatial.phi import phi_from_pseudo_inertia
 
 MATERIALS = (600.0, 1050.0, 1200.0, 1410.0, 2700.0, 2700.0, 2700.0, 7850.0, 7850.0, 8500.0)
@@ -115,7 +106,7 @@ def built_load(rng: np.random.Generator) -> tuple[Shape, iparam.InertialParamete
 
 
 def simulated(index: int) -> tuple[str, Found]:
-    """One in MuJoCo, as `shape_loads.simulated_load`."""
+    """One in MuJoCo, by the motion of `shape_loads`."""
     shape, truth, word = built_load(np.random.default_rng([2030, index]))
     robot = iparam.load_robot("ur5e")
     run = iparam.simulation.MujocoSimulator().load(robot, iparam.Payload.from_parameters(truth)).run(slow_motion())
@@ -127,33 +118,6 @@ def simulated(index: int) -> tuple[str, Found]:
 def bench_built(count: int) -> None:
     """Errors and coverage of loads of real materials that MuJoCo moves slowly."""
     _print(list(in_workers(simulated, range(count))), "Loads of real materials and walls in MuJoCo, as above")
-
-
-def possible(index: int) -> tuple[str, Found]:
-    """One drawn from all that is held possible of a shape, with its parts, as `noisy_wrist` shows it."""
-    rng = np.random.default_rng([2031, index])
-    shape, other = invented_load(rng, kind_of(index))
-    shape, mass = as_obj(shape), other.mass
-    model, tried = DensityModel(shape_cells(shape), mass), hypotheses(shape, mass, trusted=False)
-    chances = np.exp(tried.belief - np.logaddexp.reduce(tried.belief))
-    one = int(rng.choice(len(chances), p=chances))
-    factors, (values, beliefs) = np.ones(12), np.array(SIZES).T
-    if tried.stated[one]:
-        factors[6:9] = rng.choice(values, size=3, p=beliefs)
-    spread = dataclasses.replace(tried.spreads[one], surface=tried.spreads[one].surface * factors)
-    z = model.means(spread) + rng.standard_normal(model.num_unknowns)
-    z[0] = 0.0
-    phi = model.cells.to_tool(mass) @ model((z * model.scales(spread))[None])[0][0]
-    truth = iparam.InertialParameters.from_phi(phi * (mass / phi[0]))
-    problem = noisy_wrist(index, 1.0, truth, rng)
-    word = "another shape" if tried.another[one] else "as stated" if tried.stated[one] else "careless"
-    return word, scored(ShapeEstimator(shape).fit(problem), ConsistentLeastSquares().fit(problem), truth)
-
-
-def bench_possible(count: int) -> None:
-    """Whether intervals hold what they say where loads are as iparam holds them for possible."""
-    title = f"{count} loads drawn from all that is held possible, motion known exactly"
-    _print(list(in_workers(possible, range(count))), title)
 
 
 def _print(done: list[tuple[str, Found]], title: str) -> None:

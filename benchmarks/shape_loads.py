@@ -1,15 +1,13 @@
-"""Invented loads on a UR5e, for `bench_shape.py`: payloads, in MuJoCo, in unknown poses, and forecasts.
+"""Invented loads on a UR5e, for `bench_shape.py`: payloads, at rest, and forecasts.
 
-Loads are two boxes off the axis. Their densities differ by part, and are of four kinds, in about the proportions that
-iparam holds for usual: 30 % solid, 20 % castings, 20 % housings with something in them, 30 % shells or cores. None of
-these is a polynomial, as which iparam models them, and all are off the place of their shape by 1 mm and 0.6 degrees.
+Loads are two boxes off the axis. Their densities differ by part, and are of four kinds: 30 % solid, 20 % castings, 20 %
+housings with something in them, 30 % shells or cores. All are off the place of their shape by 1 mm and 0.6 degrees.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +19,6 @@ from side_by_side import in_workers, print_table
 import iparam
 from iparam.arrays import FloatArray
 from iparam.estimation import ConsistentLeastSquares, Estimate, PayloadProblem, Shape, ShapeEstimator
-from iparam.estimation.shape.shape import part_phi
 from iparam.rounding import NORMAL_95
 from iparam.sensing.correction import Correction
 from iparam.spatial.derived import derived_covariance
@@ -64,9 +61,7 @@ def wrist_regressors(pace: float, rate: float = 125.0) -> tuple[FloatArray, Floa
 GRID = 16  # cells along each edge of a box: a shell is one of them thick, or more
 
 
-def invented_load(
-    rng: np.random.Generator, kind: str, in_place: bool = False
-) -> tuple[Shape, iparam.InertialParameters]:
+def invented_load(rng: np.random.Generator, kind: str) -> tuple[Shape, iparam.InertialParameters]:
     """A shape of two boxes off the axis, and a load of that kind, not quite in its place."""
     points, volumes, parts, density = [], [], [], []
     steps = (np.arange(GRID) + 0.5) / GRID - 0.5
@@ -80,7 +75,7 @@ def invented_load(
     place, volume = np.vstack(points), np.concatenate(volumes)
     shape = Shape.from_points(place, volume, parts)
     off = iparam.spatial.exp_se3(np.concatenate([rng.normal(0.0, 0.01, 3), rng.normal(0.0, 0.001, 3)]))
-    true = place if in_place else place @ off[:3, :3].T + off[:3, 3]
+    true = place @ off[:3, :3].T + off[:3, 3]
     homogeneous = np.column_stack([true, np.ones(len(true))])
     mass = np.concatenate(density) * volume
     phi = iparam.spatial.phi_from_pseudo_inertia((homogeneous * mass[:, None]).T @ homogeneous)
@@ -211,7 +206,7 @@ def write_obj(path: Path, shape: Shape) -> None:
     faces = [(1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4)]
     for part in shape.parts:
         # Points are the middles of cells.
-        low, high = part.points.min(axis=0), part.points.max(axis=0)
+        low, high = part.outline.min(axis=0), part.outline.max(axis=0)
         edge = 0.5 * (high - low) / (GRID - 1)
         low, high = low - edge, high + edge
         lines += [f"o {part.name}", *(f"v {x:.9f} {y:.9f} {z:.9f}" for x, y, z in low + corners * (high - low))]
@@ -226,80 +221,6 @@ def as_obj(shape: Shape) -> Shape:
         path = Path(folder) / "part.obj"
         write_obj(path, shape)
         return iparam.estimation.load_shape(path)
-
-
-def simulated_load(in_place: bool, index: int) -> Found:
-    """One load in MuJoCo; solid and in its place, or of its kind and not quite there. And what was forecast of it."""
-    rng = np.random.default_rng([2026, index])
-    shape, truth = invented_load(rng, "solid" if in_place else kind_of(index), in_place)
-    known, robot = as_obj(shape), iparam.load_robot("ur5e")
-    if in_place:  # of the file's own volume, not of points in it
-        masses = [rng.uniform(0.5, 2.0) for _ in known.parts]
-        truth = known.body(truth.mass, masses)
-    load = iparam.Payload.from_parameters(truth)
-    run = iparam.simulation.MujocoSimulator().load(robot, load).run(slow_motion())
-    recording = iparam.noise_preset("ur5e").apply(run.recording, index)
-    found = iparam.identify_payload(recording, robot, ShapeEstimator(known), correction=MOUNTING)
-    alone = iparam.identify_payload(recording, robot, correction=MOUNTING)
-    return scored(found, alone, truth)
-
-
-def bench_mujoco(count: int) -> None:
-    """Errors and coverage of loads that MuJoCo moves slowly."""
-    exact = list(in_workers(functools.partial(simulated_load, True), range(max(count // 10, 1))))
-    rows = [[f"{len(exact)} solid, in their places", *load_cells(exact)]]
-    rows += load_rows(list(in_workers(functools.partial(simulated_load, False), range(count))))
-    title = f"Loads in MuJoCo, UR5e, 10 s, tool below {SPEED} m/s, noise ur5e; inertia in % of its largest moment"
-    print_table(title, LOAD_HEADER, rows)
-
-
-def displaced(pace: float, place: float, turn: float, index: int) -> Found:
-    """A load that is held otherwise than its shape was said to be: the ten parameters, and three of place and turn."""
-    rng = np.random.default_rng([2027, index])
-    shape, truth = invented_load(rng, kind_of(index))
-    far = np.pi if np.isinf(turn) else turn
-    axis = rng.normal(0.0, 1.0, 3)
-    angle = axis / np.linalg.norm(axis) * rng.uniform(0.0, far) if np.isinf(turn) else turn * axis
-    middle = shape.bounds[1]
-    off = iparam.spatial.transform_from(iparam.spatial.exp_so3(angle), np.zeros(3))
-    off[:3, 3] = middle - off[:3, :3] @ middle + rng.normal(0.0, place, 3)
-    held = truth.transformed(off)
-    found = ShapeEstimator(shape.roughly(place, turn)).fit(noisy_wrist(index, pace, held, rng))
-    assert found.shape is not None
-    pose, deviation = found.shape.pose, found.shape.pose_deviation
-    assert pose is not None
-    assert deviation is not None
-    rotation = iparam.spatial.log_so3(pose[:3, :3] @ off[:3, :3].T)
-    gap = np.concatenate([pose[:3, 3] - off[:3, 3], rotation])
-    one = scored(found, None, held)
-    covers = np.concatenate([one.covers, np.abs(gap) <= NORMAL_95 * deviation])
-    return Found(one.error, float(np.degrees(np.linalg.norm(rotation))), covers, float(np.linalg.norm(gap[:3])))
-
-
-def bench_poses(count: int) -> None:
-    """Poses of shapes that are estimated along: coverage of the load and of the pose."""
-    rows = []
-    cases = itertools.product((1.0, 6.0), ((0.02, np.radians(20.0)), (0.1, np.inf)))
-    for pace, (place, turn) in cases:
-        # 24 turns are tried where nothing is known of it: fewer loads.
-        loads = range(max(count // 5, 1) if np.isinf(turn) else count)
-        done = list(in_workers(functools.partial(displaced, pace, place, turn), loads))
-        covers = 100.0 * np.mean([one.covers for one in done], axis=0)
-        rows.append(
-            [
-                f"{wrist_regressors(pace)[2]:.2f}",
-                f"{len(done)}: {'nothing' if np.isinf(turn) else '20 mm, 20 deg'}",
-                f"{np.median([one.error for one in done]):.1f}",
-                f"{covers[:10].mean():.1f} ({covers[:10].min():.0f})",
-                f"{1e3 * np.median([one.relative for one in done]):.0f}",
-                f"{np.median([one.without for one in done]):.0f}",
-                f"{covers[10:13].mean():.0f}",
-                f"{covers[13:].mean():.0f}",
-            ]
-        )
-    header = ["tool at most [m/s]", "loads: known", "largest error of the inertia [%]", "cover % (least of ten)"]
-    header += ["place off [mm]", "turn off [deg]", "place in 95 %", "turn in 95 %"]
-    print_table("Loads whose shape's pose is estimated along: medians, and coverage", header, rows)
 
 
 def forecast_motion(index: int) -> Found:
@@ -377,6 +298,13 @@ def rest_rows(truth: iparam.InertialParameters, rng: np.random.Generator) -> ipa
     return iparam.estimation.identify_static(recording, robot)
 
 
+def about(place: FloatArray, matrix: FloatArray, by: FloatArray | float = 0.0) -> FloatArray:
+    """(4, 4) a map (3, 3) about a place (3,), and a shift (3,) [m]."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = matrix, place - matrix @ place + by
+    return T
+
+
 def misstated(
     shape: Shape, truth: iparam.InertialParameters, other: Shape, rng: np.random.Generator
 ) -> dict[str, Shape]:
@@ -386,7 +314,7 @@ def misstated(
     aside = rng.normal(0.0, 1.0, 3)
     aside /= np.linalg.norm(aside)
     # Masses of the parts that have the mass and the centre of mass of the load, as a scale and a drawing would give.
-    columns = np.column_stack([part_phi(part)[:4] / part.volume for part in shape.parts])
+    columns = np.column_stack([part.phi[:4] / part.volume for part in shape.parts])
     masses = nnls(columns / [[1.0], [0.1], [0.1], [0.1]], truth.phi[:4] / [1.0, 0.1, 0.1, 0.1])[0]
     density = {part.name: max(mass, 1e-3) / part.volume for part, mass in zip(shape.parts, masses, strict=True)}
 
@@ -395,9 +323,7 @@ def misstated(
         return shape.with_densities({name: (0.9 * value, 1.1 * value) for name, value in top.items()})
 
     def moved(matrix: FloatArray, by: FloatArray) -> Shape:
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = matrix, middle - matrix @ middle + by
-        return shape.deformed(T)
+        return shape.deformed(about(middle, matrix, by))
 
     return {
         "right": shape,
@@ -419,9 +345,9 @@ def misstated(
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What a result says of a shape: left out, held for uneven, or nothing; and whether intervals hold the truth."""
+    """What a result says of a shape: left out or believed; and whether intervals hold the truth."""
 
-    word: str
+    left_out: bool
     covers: FloatArray
 
 
@@ -433,9 +359,7 @@ def said_at_rest(index: int) -> dict[str, Said]:
     found = {}
     for name, one in misstated(shape, truth, other, rng).items():
         estimate = iparam.estimation.with_shape(static, one)
-        against = [text for text in estimate.warnings if "contradict the" in text]
-        word = "left out" if not estimate.complete else "uneven" if against else ""
-        found[name] = Said(word, covered(estimate, truth))
+        found[name] = Said(not estimate.complete, covered(estimate, truth))
     return found
 
 
@@ -445,18 +369,16 @@ def bench_rests(count: int) -> None:
     for name in done[0]:
         own = [one[name] for one in done]
         row = [name]
-        for word in ("left out", "uneven", ""):
-            these = [one.covers for one in own if one.word == word]
+        for left_out in (True, False):
+            these = [one.covers for one in own if one.left_out == left_out]
             row.append(f"{100 * len(these) / len(own):.0f}")
-            known = slice(0, 4) if word == "left out" else slice(0, 10)
+            known = slice(0, 4) if left_out else slice(0, 10)
             row.append(f"{100 * np.mean([one[known] for one in these]):.0f}" if these else "-")
         rows.append(row)
     header = [
         "said of the shape",
         "left out %",
         "cover: mass, centre",
-        "held for uneven %",
-        "cover",
         "believed %",
         "cover",
     ]

@@ -39,8 +39,8 @@ def in_workers(
     """
     outcomes = run_jobs(_importable(work), jobs, executor)
     for outcome in in_order(outcomes) if ordered else outcomes:
-        if outcome.failure is not None:
-            raise RuntimeError(f"job {outcome.index}: {outcome.failure.error}: {outcome.failure.sentence}")
+        if outcome.error is not None:
+            raise RuntimeError(f"job {outcome.index} failed") from outcome.error
         yield outcome.value
 
 

@@ -2,7 +2,7 @@
 Another arm, from its file
 ==========================
 
-Any serial arm that a URDF, xacro, MJCF or SDF file describes. The Franka Panda of the package example-robot-data has a
+Any serial arm that a URDF, xacro or MJCF file describes. The Franka Panda of the package example-robot-data has a
 name already (``pip install 'iparam[robots]'``); for your own, put the path of its file in the place of ``panda``.
 """
 

@@ -39,8 +39,8 @@ recording = iparam.Recording.load(
     angles="degrees",
 )
 print(recording)
-for warning in recording.warnings:
-    print("note:", warning)
+for remark in recording.remarks:
+    print(f"{remark.severity}: {remark}")
 estimate = iparam.identify_payload(recording, robot=robot)
 print(f"mass {estimate.mass:.4f} +- {1.96 * estimate.standard_deviation.mass:.4f} kg (95 %), truth 1.5 kg")
 

@@ -41,7 +41,7 @@ for method, found in errors.items():
     print(f"{method:10}  error / bound {np.sqrt(np.mean(np.square(found))) / deviation:.2f}")
 
 # %%
-# Twenty draws are few; ``iparam study`` does it with hundreds, on all cores or a cluster.
+# Twenty draws are few; ``benchmarks/bench_estimation.py`` does it with hundreds, on all cores.
 
 figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
 for row, found in enumerate(errors.values()):

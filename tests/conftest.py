@@ -42,8 +42,6 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 # Not the user's: a fresh clone computes all it needs, once for all processes of a run.
 os.environ.setdefault("IPARAM_CACHE", str(REPOSITORY / ".pytest_cache" / "iparam"))
-# A fresh clone compiles the kernels in whatever test comes first, which is not to fail for a line that says so.
-os.environ.setdefault("IPARAM_COMPILING_NOTICE", "0")
 MAKER_PARTS = ("shoulder", "upper_arm", "forearm", "wrist_1", "wrist_2", "wrist_3")
 MAKER_JOINTS = (
     "shoulder_pan_joint",
@@ -69,13 +67,15 @@ EXAMPLE_ROBOTS = {
 
 REAL_TIME = (
     "bridges",
+    "doubles",
     "fleet",
     "viewer",
     "attack",
     "report/test_page_browser.py",
     "test_readme_screen.py",
     "cli/ur",
-    "cli/fleet",
+    "cli/test_fleet.py",
+    "test_worker_pool.py",
     "cli/test_view.py",
 )
 """Under tests/: where processes, sockets and browsers keep pace with the wall clock of a machine that others use."""

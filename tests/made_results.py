@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from iparam.estimation import Estimate
 from iparam.estimation.payload.estimate_assembly import estimate_of
+from iparam.remarks import Remark
 
 Rows = list[list[float]]
 
 
-def made_result(mass: float, center: list[float], inertia_about_com: Rows, **changes: Any) -> dict[str, Any]:
-    """The document of a load with these very numbers, and with changes; its verdict is that of its warnings."""
+def made_result(
+    mass: float, center: list[float], inertia_about_com: Rows, remarks: Iterable[Remark] = (), **changes: Any
+) -> dict[str, Any]:
+    """The document of a load with these very numbers and remarks, by which its verdict goes, and with changes."""
     c = np.asarray(center)
     about_origin = np.asarray(inertia_about_com) + mass * (c @ c * np.eye(3) - np.outer(c, c))
     phi = np.array([mass, *(mass * c), *about_origin[np.triu_indices(3)]])
-    warnings = changes.get("warnings", [])
     made = estimate_of(
         "ls",
         phi,
@@ -26,7 +29,7 @@ def made_result(mass: float, center: list[float], inertia_about_com: Rows, **cha
         condition_number=5.0,
         residual_norm=1.0,
         samples=100,
-        warnings=warnings if isinstance(warnings, list) else [],
+        remarks=remarks,
     )
     known = {"mass": mass, "center_of_mass": center, "inertia_about_com": inertia_about_com}
     return made.to_document() | known | changes
@@ -41,14 +44,13 @@ def with_load(estimate: Estimate, phi: np.ndarray, covariance: np.ndarray | None
         condition_number=1.0,
         residual_norm=0.0,
         samples=1,
-        warnings=(),
     )
     names = ("mass", "center_of_mass", "inertia_about_com", "inertia_about_origin", "phi")
     names += ("standard_deviation", "covariance_phi", "physically_consistent")
     return dataclasses.replace(estimate, **{name: getattr(made, name) for name in names})
 
 
-def made_static(mass: float, center: list[float], **changes: Any) -> dict[str, Any]:
+def made_static(mass: float, center: list[float], remarks: Iterable[Remark] = (), **changes: Any) -> dict[str, Any]:
     """The document of a result at rest."""
     variance, lever = 1e-8, np.asarray(center) / mass
     of_center = np.sqrt(variance * (1.0 / mass**2 + lever**2)).tolist()
@@ -67,6 +69,7 @@ def made_static(mass: float, center: list[float], **changes: Any) -> dict[str, A
         "residual_rms": zero,
         "num_poses": 6,
         "rests": [{"samples": 100}] * 6,
-        "warnings": [],
+        "warnings": [one.message for one in remarks],
+        "remarks": [one.to_document() for one in remarks],
         "assessment": {"verdict": "usable", "sentence": "The inertia cannot be seen at rest.", "causes": []},
     } | changes

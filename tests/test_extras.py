@@ -31,8 +31,14 @@ USES = {
     "bag": "main(['bag', 'export', 'run.csv', '--robot', 'ur5e', '--output', 'bag']) or main(['bag', 'info', 'bag'])",
     "ros2": """0
 import iparam.bridges.ros2.backend
-from iparam.bridges.ros2.interfaces.action_types import trajectory_action
-assert trajectory_action().action.Goal().trajectory.points == []
+from iparam.bridges.ros2.optional_types import types_of
+from iparam.errors import IparamError
+for package in ("tf2_msgs", "control_msgs"):
+    try:
+        types_of(package, "msg")
+        code = 1
+    except IparamError as error:
+        code = code or int("apt install ros-$ROS_DISTRO-" not in str(error))
 """,
     "xacro": "main(['robots', 'arm.urdf.xacro flange:=mine', '--tip', 'mine'])",
     "usd": "main(['export', 'result.json', '--format', 'usd', '--output', 'load.usda'])",
@@ -44,10 +50,11 @@ with ArmMotion('127.0.0.1') as arm:
     arm.load(__import__('numpy').zeros((2, 6)))
 """,
     "fleet": """0
-import iparam.fleet.stores, iparam.fleet.cluster
-iparam.fleet.cluster._distributed()
-assert [one.value for one in iparam.fleet.run_jobs(len, ['abc'])] == [3]
-code = main(['fleet', 'identify', 'file://' + os.getcwd() + '/run.csv', '--robot', 'ur5e', '--output', 'fleet'])
+import distributed
+with distributed.LocalCluster(n_workers=1, processes=False, protocol='tcp', dashboard_address=None) as started:
+    code = main(
+        ['fleet', 'run.csv', '--robot', 'ur5e', '--output', 'fleet', '--scheduler', started.scheduler_address]
+    )
 """,
 }
 """What each is for; ``code`` is 0 in the end."""

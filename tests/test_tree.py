@@ -14,8 +14,8 @@ SOURCE = Path(iparam.__file__).resolve().parent
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 
-OF_THE_WHOLE = {"attack", "laws", "mistakes", "recovery", "reference"}
-"""Folders of tests that belong to no one module."""
+OF_THE_WHOLE = {"attack", "doubles", "laws", "mistakes", "recovery", "reference"}
+"""Folders of tests that belong to no one module, and of the doubles that stand for others' machines."""
 
 PAGES = {"test_real_robot_page", "test_ament_package"}
 """Tests of a page of the documentation and of the ament package, which stand with the fixtures that they need."""

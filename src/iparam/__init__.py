@@ -1,6 +1,6 @@
 """Inertial parameters of what a robot arm carries, and of the arm itself.
 
-Names are loaded on first use: ``import iparam`` itself stays fast, and the compiled kernels are only loaded by the
+Names are loaded on first use: ``import iparam`` itself stays fast, and the native core is only loaded by the
 functions that need them.
 """
 

@@ -1,7 +1,6 @@
 __version__: str
 
 from . import bridges as bridges
-from . import charts as charts
 from . import errors as errors
 from . import estimation as estimation
 from . import excitation as excitation

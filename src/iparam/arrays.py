@@ -1,4 +1,4 @@
-"""Checked conversion of user input to float64 arrays: the one gate in front of the compiled kernels. And `remembered`,
+"""Checked conversion of user input to float64 arrays: the one gate in front of the native core. And `remembered`,
 for what is computed from the same arrays again and again.
 """
 
@@ -101,7 +101,7 @@ def frozen(array: ArrayLike) -> FloatArray:
 
 
 def kernel_input(array: FloatArray) -> FloatArray:
-    """The array, or a copy if it is read-only or strided: numba would compile for each kind of array."""
+    """The array, or a copy if it is read-only or strided: the native core takes neither."""
     return array if array.flags.carray else array.copy()
 
 

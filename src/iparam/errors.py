@@ -7,11 +7,88 @@ refuses; anything else that escapes is a bug. A message gives the value, the bou
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+from iparam.fixes import Plain, fix_text
 
 
 class IparamError(Exception):
-    """Root of all errors raised on purpose by iparam."""
+    """Root of all errors raised on purpose by iparam.
+
+    Args:
+        message: what is wrong, and the way out; "" makes it of argument, value and ``expected``.
+        argument: of the function that was called, if the error is about one.
+        value: that it has.
+        expected: what it has to be, to follow "must be".
+        fix: arguments that would correct it, by name.
+
+    Attributes:
+        message: what is wrong, without the fix, which each interface writes in its own way.
+        argument, value, expected, fix: as given.
+        opens: whether the message begins with the argument, as one that was made of it does.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        argument: str = "",
+        value: object = None,
+        expected: str = "",
+        fix: Mapping[str, Plain] | None = None,
+    ) -> None:
+        self.argument, self.value, self.expected, self.fix = argument, value, expected, dict(fix or {})
+        self.opens, self.message = not message, message or f"{argument} {self.complaint}"
+        named = argument if self.opens or not argument else f"{argument}=..."
+        super().__init__(self.told(named, fix_text(self.fix)))
+
+    def told(self, argument: str, fix: str) -> str:
+        """The whole text.
+
+        Args:
+            argument: as an interface writes it, "" if the error is about none.
+            fix: in the same way.
+        """
+        about = f"{argument} {self.complaint}" if self.opens else self.message
+        named = f" ({argument})" if argument and not self.opens and self.argument not in self.fix else ""
+        return f"{about}{named}{f'. Set {fix}' if fix else ''}"
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The same error for those who know its arguments by other names.
+
+        Args:
+            names: argument -> what it is called there.
+        """
+        fix = {names.get(name, name): value for name, value in self.fix.items()}
+        again = type(self).__new__(type(self))
+        vars(again).update(vars(self))
+        IparamError.__init__(
+            again,
+            "" if self.opens else self.message,
+            argument=names.get(self.argument, self.argument),
+            value=self.value,
+            expected=self.expected,
+            fix=fix,
+        )
+        return again
+
+    @property
+    def complaint(self) -> str:
+        """What is wrong with the value, to follow the name of the argument, or of the option that it is."""
+        text = repr(self.value)
+        return f"must be {self.expected}, got {text if len(text) <= 80 else f'{text[:80]}...'}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As from another process: a class may take other arguments than its message."""
+        return _again, (type(self), self.args, vars(self))
+
+
+def _again(kind: type[IparamError], arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> IparamError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    vars(error).update(attributes)
+    return error
 
 
 class InputError(IparamError, ValueError):
@@ -34,10 +111,12 @@ class StatedPathError(InputError):
     """
 
     def __init__(self, file: object, kind: str, path: str, argument: str) -> None:
-        self.path, self.argument = path, argument
+        self.path = path
         super().__init__(
-            f"{file} names the {kind} {path}, and a path in a file is not followed: add {argument}={path!r} if you "
-            "trust it"
+            f"{file} names the {kind} {path}, and a path in a file is not followed. Name it yourself if you trust it",
+            argument=argument,
+            value=path,
+            fix={argument: path},
         )
 
 

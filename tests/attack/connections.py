@@ -92,17 +92,16 @@ def served(host: str, port: int, answer: Callable[[socket.socket], None]) -> Ite
 
 def _answer_rtde(peer: socket.socket, draw: random.Random) -> None:
     """A conversation that goes well up to some point."""
-    from iparam.bridges.ur.rtde.fields import OUTPUT_TYPES, Recipe
+    from doubles.ur_controller.protocol import OUTPUT_TYPES, answer, requested_outputs, setup_answer
+
+    from iparam.bridges.ur.rtde.fields import Recipe
     from iparam.bridges.ur.rtde.packets import (
         ControllerVersion,
         Packet,
         PacketKind,
         PacketSplitter,
         TextMessage,
-        answer,
         data_packet,
-        requested_outputs,
-        setup_answer,
     )
 
     good = draw.choice((0, 1, 2, 3, 4, 5, 20, 100))
@@ -191,7 +190,8 @@ def _answer_dashboard(peer: socket.socket, draw: random.Random) -> None:
 # ----------------------------------------------------------------------------------------------- hostile clients
 def twin_clients(seed: str, count: str) -> int:
     """Clients that send nonsense to a simulated controller; then one that does not, which must be served."""
-    from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
+    from doubles.ur_controller.twin import TwinPorts, UrTwin
+
     from iparam.cli.console.printing import note
     from iparam.robot.catalog import catalog_robot
 
@@ -215,7 +215,8 @@ def twin_clients(seed: str, count: str) -> int:
 
 
 def _pester(peer: socket.socket, draw: random.Random) -> None:
-    from iparam.bridges.ur.rtde.fields import INPUT_TYPES, OUTPUT_TYPES
+    from doubles.ur_controller.protocol import INPUT_TYPES, OUTPUT_TYPES
+
     from iparam.bridges.ur.rtde.packets import (
         Packet,
         PacketKind,

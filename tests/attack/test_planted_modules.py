@@ -16,8 +16,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "iparam"
 MOTION = Path(__file__).parents[1] / "data" / "optimized_ur5e.json"
 
 PLANTED = (
-    *("iparam", "numpy", "scipy", "numba", "json", "pickle", "multiprocessing", "lazy_loader", "loky", "cloudpickle"),
-    *("rtde_control", "rosidl_cli", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize", "ctypes", "struct"),
+    *("iparam", "numpy", "scipy", "json", "pickle", "multiprocessing", "lazy_loader", "cloudpickle"),
+    *("rtde_control", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize", "ctypes", "struct"),
 )
 
 CHILD = """
@@ -28,37 +28,21 @@ end_child(child, channel)
 """
 
 CHILDREN = {
-    "iparam.excitation.search.worker": CHILD.format(
-        module="iparam.excitation.search.worker", talk="channel.send((None, 0)); assert channel.recv()[0] == 'ready'"
-    ),
-    "iparam.estimation.online.examining_process": """
+    "iparam.worker_pool": """
 import math
-from iparam.estimation.online.examining_process import ExaminingProcess
-with ExaminingProcess() as examining:
-    assert examining.submit(math.sqrt, 4.0).result() == 2.0
+from iparam.worker_pool import WorkerPool
+with WorkerPool(1) as pool:
+    assert pool.submit(math.sqrt, 4.0).result() == 2.0
 """,
     "iparam.bridges.ur.run.command_process": """
 from iparam.bridges.ur.run.command_client import ArmMotion
 with ArmMotion("127.0.0.1") as arm:
     arm.load(__import__("numpy").zeros((2, 6)))
 """,
-    "iparam.bridges.ros2.interfaces.rosidl_backend": """
-import subprocess
-from iparam.child_process import python_command, safe_path_variables
-subprocess.run(
-    python_command("iparam.bridges.ros2.interfaces.rosidl_backend", "none", "none"),
-    env={**os.environ, **safe_path_variables()}, stderr=subprocess.DEVNULL,
-)
-""",
     "iparam.files.limited_process": """
 from iparam.files.limited_process import in_limited_process
 from iparam.files.json import parse_json
 assert in_limited_process(parse_json, "it", {"data": "[{}, {}]", "name": "it"}) == ({}, {})
-""",
-    "loky": """
-from iparam.fleet.local_pool import LocalPool
-with LocalPool(1) as pool:
-    assert pool.submit(len, "abc").result() == 3
 """,
     "iparam.__main__": """
 import subprocess
@@ -66,7 +50,6 @@ from iparam.child_process import python_command, safe_path_variables
 command = python_command("iparam", "robots")
 subprocess.run(command, env={**os.environ, **safe_path_variables()}, stdout=subprocess.DEVNULL, check=True)
 """,
-    "iparam.cli.installation.ahead": CHILD.format(module="iparam.cli.installation.ahead", talk="child.wait()"),
     "iparam.viewer.live.page_process": CHILD.format(
         module="iparam.viewer.live.page_process", talk="channel.send(None)\ntry: channel.recv()\nexcept EOFError: pass"
     ),
@@ -90,7 +73,7 @@ def imported(folder: Path) -> str:
     return place.read_text(encoding="utf-8") if place.exists() else ""
 
 
-@pytest.mark.thorough(keep=7)
+@pytest.mark.thorough(keep=6)
 @pytest.mark.parametrize("module", CHILDREN)
 def test_a_child_process_imports_nothing_from_the_working_folder(module: str, planted: Path) -> None:
     """Nor by an empty entry of PYTHONPATH, which stands for that folder."""
@@ -107,7 +90,7 @@ def test_every_process_of_ours_is_tried() -> None:
         for path in SOURCE.rglob("*.py")
         if '\nif __name__ == "__main__":' in path.read_text(encoding="utf-8")
     }
-    assert started == set(CHILDREN) - {"loky"}
+    assert started == set(CHILDREN)
 
 
 def test_one_module_starts_python() -> None:

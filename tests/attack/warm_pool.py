@@ -39,7 +39,7 @@ LOADED_CHILD = 256 << 20
 LARGEST_FILE = 1 << 30
 RUNS_A_CHILD = 100
 START_TIMEOUT = 300.0
-"""Seconds for the first start, in which numba may have to compile the kernels."""
+"""Seconds for the first start."""
 
 TESTS = Path(__file__).resolve().parents[1]
 _UNCAUGHT = 70  # exit code of what lets an exception escape
@@ -330,12 +330,9 @@ def _read_arguments_once() -> None:
 
 
 def _warm_up(folder: Path, samples: Path) -> dict[str, int]:
-    """Do what the children will do, so that none has to load or compile it within the time of a run; the exit codes."""
+    """Do what the children will do, so that none has to load it within the time of a run; the exit codes."""
     from attack.corpus.command_lines import LINES
-    from iparam.bridges.ros2.nodes.warm_up import warm_up_identifier
     from iparam.cli.main import main
-    from iparam.estimation.online.identifier import OnlineSettings
-    from iparam.robot.catalog import catalog_robot
 
     codes = {}
     for number, line in enumerate(LINES):
@@ -343,7 +340,6 @@ def _warm_up(folder: Path, samples: Path) -> dict[str, int]:
             line.put_samples(samples, folder / str(number))
             with contextlib.chdir(folder / str(number)):
                 codes[str(line)] = main(line.arguments())
-    warm_up_identifier(catalog_robot("ur5e"), OnlineSettings())
     shutil.rmtree(folder)
     return codes
 

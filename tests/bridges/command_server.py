@@ -71,6 +71,12 @@ class Command:
         self.wait(30.0)
 
 
+def inherited_path() -> list[str]:
+    """Of this process, without the message types that only a sourced ROS 2 has."""
+    loading = sys.modules.get("doubles.message_types.loading")
+    return [path for path in sys.path if path and (loading is None or path not in loading.ADDED)]
+
+
 class CommandServer:
     """The process that forks.
 
@@ -84,7 +90,7 @@ class CommandServer:
         environment = {
             **os.environ,
             "OPENBLAS_NUM_THREADS": "1",  # a thread would not survive a fork
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *inherited_path()]),
         }
         self._process = subprocess.Popen(
             [sys.executable, __file__, kind],
@@ -96,14 +102,22 @@ class CommandServer:
         )
         self.commands: list[Command] = []
 
-    def start(self, *arguments: str, environment: dict[str, str] | None = None, **options: Any) -> Command:
-        """Run ``iparam`` with ``arguments``.
+    def start(
+        self,
+        *arguments: str,
+        program: str = "iparam.cli.main",
+        environment: dict[str, str] | None = None,
+        **options: Any,
+    ) -> Command:
+        """Run a program with ``arguments``.
 
         Args:
             arguments: of the command line.
+            program: the module whose ``main`` is run.
             environment: of the process; None for that of this one.
             **options: ``folder`` to run in, ``terminal``, a device that becomes its terminal and all of its streams,
-                and ``largest_file``, how large a file may become [bytes].
+                ``largest_file``, how large a file may become [bytes], and ``sourced``, whether it has the
+                types of a sourced ROS 2.
         """
         self._count += 1
         folder = self._folder / str(self._count)
@@ -112,6 +126,7 @@ class CommandServer:
             (folder / stream).touch()
         request = {
             "arguments": arguments,
+            "program": program,
             "environment": dict(os.environ if environment is None else environment),
             "files": str(folder),
             "folder": str(folder),
@@ -134,6 +149,7 @@ class CommandServer:
 # ------------------------------------------------------------------------------------------------ in the process
 def load_arms() -> None:
     """What ``iparam ur run`` loads up to its connection: nobody listens there."""
+    import_module("doubles.ur_controller.__main__")
     from iparam.cli.main import main
 
     motion = str(ROOT / "tests" / "data" / "calm_ur5e.json")
@@ -143,14 +159,10 @@ def load_arms() -> None:
 
 def load_nodes() -> None:
     """The nodes; ROS 2 itself starts threads, and is started by each."""
-    from iparam.bridges.ros2.nodes.warm_up import warm_up_identifier
     from iparam.bridges.ros2.start import NODES
-    from iparam.estimation.online.identifier import OnlineSettings
-    from iparam.robot.catalog import catalog_robot
 
     for name in NODES.values():
         import_module(name.partition(":")[0])
-    warm_up_identifier(catalog_robot("ur5e"), OnlineSettings())
 
 
 LOADS = {"arms": load_arms, "nodes": load_nodes}
@@ -186,8 +198,6 @@ def _watch(request: dict[str, Any], answers: int) -> None:
 
 def _become(request: dict[str, Any]) -> None:
     """Look like a process that was started for the command, and end as one."""
-    from iparam.cli.main import main
-
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     files, new = request["files"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -204,12 +214,14 @@ def _become(request: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
+    if request.get("sourced"):
+        import_module("doubles.message_types.loading").load_types()
     if limit := request.get("largest_file"):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sys.argv = ["iparam", *request["arguments"]]
     code = _UNCAUGHT
     try:
-        code = main()
+        code = import_module(request["program"]).main()
     except BaseException:
         traceback.print_exc()
     finally:

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from bridges.command_server import Command, CommandServer
+from doubles.ur_controller.twin import TwinPorts, UrTwin
 
 import iparam
-from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 
 FREE = TwinPorts(0, 0, (0, 0, 0))
 START_TIMEOUT = 120.0
@@ -22,7 +22,7 @@ START_TIMEOUT = 120.0
 
 @dataclass
 class TwinProcess:
-    """A running ``iparam ur simulate``.
+    """A running simulated controller, in a process of its own.
 
     Attributes:
         host: where it listens, on the ports of a real controller.
@@ -93,7 +93,7 @@ def start_command(command_server: CommandServer) -> Iterator[Callable[..., Comma
 
 @pytest.fixture(scope="module")
 def start_twin_process(command_server: CommandServer) -> Iterator[StartTwinProcess]:
-    """A function that starts ``iparam ur simulate`` on a loopback address of its own; its arguments are the options.
+    """A function that starts a simulated controller on a loopback address of its own; its arguments are the options.
 
     For clients of `ur_rtde`, which know the standard ports only and keep Python from running while they connect.
     """
@@ -103,7 +103,9 @@ def start_twin_process(command_server: CommandServer) -> Iterator[StartTwinProce
 
     def start(*options: str) -> TwinProcess:
         host = free_loopback()
-        command = command_server.start("ur", "simulate", "--host", host, "--duration", "300", *options)
+        command = command_server.start(
+            "--host", host, "--duration", "300", *options, program="doubles.ur_controller.__main__"
+        )
         started.append(command)
         deadline = time.monotonic() + START_TIMEOUT
         while not command.out.endswith("\n"):

@@ -12,6 +12,7 @@ from made_results import with_load
 
 import iparam
 from iparam.cli.main import main
+from iparam.remarks import remark
 
 RESULT = Path(__file__).resolve().parents[1] / "data" / "sample_result.json"
 
@@ -71,16 +72,19 @@ def test_notes_and_figures_have_an_owner(
     gripper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    rests = "The inertia rests on the shape: 85 % of what is known of its least shown entry comes from it."
+    on_shape = remark("inertia-rests-on-shape", share=85.0, what="load")
     for name, path in (("a.json", RESULT), ("b.json", gripper)):
         found = iparam.Estimate.load(path)
         share = np.full(10, 0.15)
-        dataclasses.replace(found, warnings=(rests, "It rained."), data_share=share, samples=10).save(name)
+        dataclasses.replace(
+            found, remarks=(on_shape, remark("few-samples", count=12)), data_share=share, samples=10
+        ).save(name)
     assert main(["combine", "a.json", "b.json", "--output", "sum.json"]) == 0
     out, err = capsys.readouterr()
-    assert "note: Of 'a.json': It rained." in err
-    assert "note: Of 'b.json': It rained." in err
-    assert err.count("The inertia rests on the shape: 85 % of what is known of its least shown entry in the sum") == 1
+    assert err.count("note: ") == 1  # what rests on the shape, of the sum
+    assert err.count("85 %") == 1
+    assert "12 wrench samples" not in err  # a doubt, which the table lists
+    assert out.count("few-samples") == 2
     assert "condition" in out
     assert "-, from 20 samples" in out
     assert "\nresidual" not in out

@@ -14,6 +14,7 @@ from iparam.cli.main import main
 from iparam.estimation import Estimate
 from iparam.estimation.payload.estimate_assembly import widened
 from iparam.export import FORMATS, IdentifiedLoad, to_json
+from iparam.remarks import Remark, Severity, remark
 
 INERTIA = [[0.03, 0.001, 0.0], [0.001, 0.024, -0.002], [0.0, -0.002, 0.02]]
 
@@ -22,7 +23,7 @@ def result(inertia: list[list[float]] = INERTIA, **changes: Any) -> dict[str, An
     return made_result(2.0, [0.07, 0.06, 0.09], inertia, frame="tool0", **changes)
 
 
-REMARK = ["The bias was not estimated."]
+REMARKS = [remark("gains-estimated", source="As stated.", share="1 %"), remark("few-samples", count=12)]
 STAGE = """#usda 1.0
 (
     metersPerUnit = 1
@@ -44,7 +45,7 @@ ARM = (
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with a good result, an inconsistent one and a small robot in it."""
     flat = [[0.1, 0.0, 0.0], [0.0, 0.01, 0.0], [0.0, 0.0, 0.01]]
-    (tmp_path / "result.json").write_text(json.dumps(result(warnings=REMARK)), encoding="utf-8")
+    (tmp_path / "result.json").write_text(json.dumps(result(remarks=REMARKS)), encoding="utf-8")
     (tmp_path / "flat.json").write_text(json.dumps(result(flat)), encoding="utf-8")
     (tmp_path / "arm.urdf").write_text(ARM, encoding="utf-8")
     (tmp_path / "arm.usda").write_text(STAGE, encoding="utf-8")
@@ -63,7 +64,7 @@ def test_every_format_is_printed_or_written(name: str, folder: Path, capsys: pyt
     before = {path.name for path in folder.iterdir()}
     assert main(["export", "result.json", "--format", name]) == 0
     printed, err = capsys.readouterr()
-    assert err == "iparam: note: The bias was not estimated.\n"
+    assert [line.split()[1] for line in err.splitlines()] == ["note:", "warning:"]
     assert main(["export", "result.json", "--format", name, "--output", "out"]) == 0
     assert (folder / "out").read_text(encoding="utf-8") == printed
     assert capsys.readouterr().out == f"{name} for frame tool0 written to out\n"
@@ -211,9 +212,10 @@ def test_refusals(
     assert message in err.replace("\n", " ")
 
 
-def test_what_a_warning_does_to_a_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "result.json").write_text(json.dumps(result(warnings=["red\x1b[31m\nalert"])), encoding="utf-8")
+def test_what_a_remark_does_to_a_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    red = Remark("few-samples", Severity.DOUBT, "red\x1b[31m\nalert")
+    (folder / "result.json").write_text(json.dumps(result(remarks=[red])), encoding="utf-8")
     assert main(["export", "result.json", "--format", "urscript"]) == 0
     out, err = capsys.readouterr()
     assert "\x1b" not in out + err
-    assert err == "iparam: note: red [31m alert\n"
+    assert err == "iparam: warning: red\\x1b[31m\\nalert\n"

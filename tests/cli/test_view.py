@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.cli.main import main
@@ -130,8 +131,7 @@ def test_a_page_is_served_until_ctrl_c(folder: Path, given: str) -> None:
 def test_a_ur_arm_is_followed_until_ctrl_c(folder: Path) -> None:
     address = f"127.{os.getpid() // 250 % 250 + 1}.{os.getpid() % 250 + 1}.199"
     load = iparam.simulation.Payload.box(mass=2.0, size=(0.1, 0.15, 0.2))
-    ports = iparam.bridges.ur.TwinPorts()
-    with iparam.bridges.ur.UrTwin(iparam.load_robot("ur5e"), load, host=address, ports=ports):
+    with UrTwin(iparam.load_robot("ur5e"), load, host=address):
         served_until_ctrl_c(folder, "--ur", address)
 
 

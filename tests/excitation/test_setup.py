@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from iparam.excitation.constraints.constraint import InfeasibleError
 from iparam.excitation.search.optimizer import optimize_excitation
 from iparam.excitation.search.start_pose import default_start
 from iparam.excitation.setup import PlanningLimits, SphereChecker, planning_problem, reference_problem
-from iparam.robot.cell import Box, Plane, WorkCell, load_cell
+from iparam.robot.cell import Box, Plane, WorkCell, load_cell, save_cell
 from iparam.robot.collision.shapes import PayloadBox
+from iparam.spatial.transforms import rotation_from_rpy
 
 UR5E = iparam.load_robot("ur5e")
 SIZE = [0.10, 0.15, 0.20]
@@ -234,6 +236,42 @@ def test_the_checker_of_the_reference_problem_takes_other_radii_margins_and_payl
     )
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"link_radii": [-0.06] * 6},
+        {"link_radii": [[0.06] * 6]},
+        {"clearance": -0.01},
+        {"clearance": "wide"},
+        {"ground_height": [0.0, 0.1]},
+        {"payload_half_extents": [0.05]},
+        {"payload_half_extents": [0.05, 0.0, 0.1]},
+        {"payload_center": 0.1},
+    ],
+)
+def test_a_checker_that_cannot_be_is_refused(value: dict[str, Any]) -> None:
+    with pytest.raises(iparam.InputError, match=next(iter(value))):
+        SphereChecker(**value)
+
+
+def test_the_velocity_of_the_reference_problem_is_one_number_or_one_a_joint() -> None:
+    with pytest.raises(iparam.InputError, match=r"velocity .* \(2,\)"):
+        reference_problem(velocity=[np.pi, np.pi])
+
+
 def test_a_search_counts_its_evaluations() -> None:
     result = iparam.optimize_excitation(reference_problem(), starts=1, workers=1, time_budget=20.0)
     assert result.n_evaluations == result.starts[0].evaluations > 50
+
+
+def test_a_cell_that_is_saved_is_read_back(tmp_path: Path) -> None:
+    turned = Box([0.5, 0.1, 0.2], [0.1, 0.2, 0.3], rotation_from_rpy([0.1, -0.2, 0.3]), "table")
+    cell = WorkCell((turned,), (Plane([-0.8, 0.0, 0.0], [1.0, 0.0, 0.0], "wall"),), None)
+    save_cell(tmp_path / "cell.json", cell)
+    found = load_cell(tmp_path / "cell.json")
+    assert found.ground_height is None
+    assert (found.boxes[0].name, found.planes[0].name) == ("table", "wall")
+    np.testing.assert_allclose(found.boxes[0].center, turned.center)
+    np.testing.assert_allclose(found.boxes[0].half_extents, turned.half_extents)
+    np.testing.assert_allclose(found.boxes[0].rotation, turned.rotation, atol=1e-12)
+    np.testing.assert_allclose(found.planes[0].normal, [1.0, 0.0, 0.0])

@@ -12,6 +12,7 @@ import pytest
 from made_results import made_result
 
 from iparam.export import IdentifiedLoad
+from iparam.remarks import Remark
 
 ARM = """<?xml version="1.0" encoding="utf-8"?>
 <!-- before the robot -->
@@ -65,8 +66,8 @@ def document() -> dict[str, Any]:
 def write_result(tmp_path: Path) -> Callable[..., Path]:
     """Writes result.json, with changes; a value of ... leaves the key out."""
 
-    def write(**changes: Any) -> Path:
-        content = made_result(MASS, CENTER, ABOUT_COM.tolist(), warnings=changes.pop("warnings", [])) | changes
+    def write(said: tuple[Remark, ...] = (), **changes: Any) -> Path:
+        content = made_result(MASS, CENTER, ABOUT_COM.tolist(), said) | changes
         content = {key: value for key, value in content.items() if value is not ...}
         path = tmp_path / "result.json"
         path.write_text(json.dumps(content), encoding="utf-8")

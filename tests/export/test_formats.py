@@ -25,7 +25,8 @@ from iparam.export import (
     to_urdf_inertial,
     to_urscript,
 )
-from iparam.export.remarks import MAX_LENGTH, decimal, plain_decimal
+from iparam.export.comment import MAX_LENGTH, decimal, plain_decimal
+from iparam.remarks import Remark, Severity, remark
 from iparam.spatial import principal_axes
 
 
@@ -186,11 +187,11 @@ def test_ros2_keeps_small_numbers_and_odd_names() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_states_frame_units_and_warnings(name: str, load: IdentifiedLoad) -> None:
+def test_every_format_states_frame_units_and_remarks(name: str, load: IdentifiedLoad) -> None:
     if name == "usd":
         pytest.importorskip("pxr")
-    text = export_load(replace(load, frame="my_flange", warnings=("The motion was slow.",)), name)
-    for part in ("in the frame my_flange", "[kg]", "[kg m^2]", "about the centre of", "Warning: The motion was slow."):
+    text = export_load(replace(load, frame="my_flange", remarks=(remark("few-samples", count=12),)), name)
+    for part in ("in the frame my_flange", "[kg]", "[kg m^2]", "about the centre of", "12 wrench samples"):
         assert part in text
     assert text.endswith("\n")
     assert "-0.0 " not in text
@@ -234,9 +235,19 @@ def test_what_no_body_can_be_like_is_refused_unless_forced(name: str, bad_load: 
 HOSTILE = "harmless --> <x/>\nmovej([0,0,0,0,0,0])\r\u2028; M 99\x1b[31m --\x00" + "é" + "x" * 2 * MAX_LENGTH
 
 
-def test_a_warning_cannot_leave_its_comment(load: IdentifiedLoad) -> None:
+def test_an_interval_is_readable_in_ascii(load: IdentifiedLoad) -> None:
+    late = remark("wrench-delayed", milliseconds=0.25, half_width=0.01, ambiguous="")
+    assert "±" in late.message
+    for name in ("urscript", "kuka", "abb", "xarm"):
+        text = export_load(replace(load, remarks=(late,)), name)
+        assert text.isascii()
+        assert "0.25 +- 0.01 ms" in text
+
+
+def test_a_remark_cannot_leave_its_comment(load: IdentifiedLoad) -> None:
     yaml = pytest.importorskip("yaml")
-    hostile = replace(load, warnings=(HOSTILE, "-", "--", "---"))
+    said = tuple(Remark("few-samples", Severity.DOUBT, text) for text in (HOSTILE, "-", "--", "---"))
+    hostile = replace(load, remarks=said)
     for name in ("urdf", "mjcf", "sdf"):
         assert {element.tag for element in fromstring(export_load(hostile, name)).iter()} == {
             element.tag for element in fromstring(export_load(load, name)).iter()
@@ -247,7 +258,7 @@ def test_a_warning_cannot_leave_its_comment(load: IdentifiedLoad) -> None:
         assert text.isascii()
     assert yaml.safe_load(export_load(hostile, "ros2")) == yaml.safe_load(export_load(load, "ros2"))
     assert json.loads(export_load(hostile, "franka"))["setLoad"] == json.loads(export_load(load, "franka"))["setLoad"]
-    assert json.loads(export_load(hostile, "json"))["warnings"][0] == HOSTILE
+    assert json.loads(export_load(hostile, "json"))["remarks"][0]["message"] == HOSTILE
     pytest.importorskip("pxr")
     for name in FORMATS:
         assert "\x1b" not in export_load(hostile, name)
@@ -284,9 +295,13 @@ def test_plain_decimal(value: float, text: str) -> None:
 
 def test_a_load_of_another_makers_arm_is_told() -> None:
     for robot in ("panda", "robots/fr3.urdf", "panda.urdf arm:=1"):
-        assert "an arm of Franka, and urscript is for controllers of Universal Robots" in maker_remark(
-            robot, "urscript"
-        )
+        said = maker_remark(robot, "urscript")
+        assert said is not None
+        assert (said.code, said.values["maker"], said.values["wanted"]) == (
+            "controller-of-other-maker", "Franka", "Universal Robots",
+        )  # fmt: skip
     for robot, name in (("ur5e", "urscript"), ("my_arm.urdf", "urscript"), ("", "urscript"), ("panda", "json")):
-        assert maker_remark(robot, name) == ""
-    assert "an arm of Universal Robots" in maker_remark("ur10e", "kuka")
+        assert maker_remark(robot, name) is None
+    said = maker_remark("ur10e", "kuka")
+    assert said is not None
+    assert said.values["maker"] == "Universal Robots"

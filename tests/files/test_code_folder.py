@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from iparam.bridges.ros2.interfaces.generation import generated_package
 from iparam.files.code_folder import SharedFolderError, check_code_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such modes")
@@ -73,41 +70,3 @@ def test_somebody_elses_is_refused_also_behind_a_link(own: Path, tmp_path: Path)
     assert refuses(own)
     assert refuses(tmp_path / "link")
     assert refuses(own / "below")
-
-
-def test_kernels_are_not_loaded_from_a_shared_numba_cache(own: Path) -> None:
-    script = "import iparam; iparam.forward_kinematics(iparam.load_robot('ur5e'), [0.0] * 6)"
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(own)}
-    own.chmod(0o777)
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 1
-    assert "SharedFolderError" in done.stderr
-    assert "NUMBA_CACHE_DIR" in done.stderr.splitlines()[-1]
-
-
-def test_kernels_are_not_kept_beside_the_source_where_that_is_shared(own: Path) -> None:
-    """They are kept elsewhere: nobody asked for that place."""
-    (own / "kernel.py").write_text(
-        "from iparam.robot.kernels.compilation import compiled\n@compiled\ndef twice(x):\n    return 2.0 * x\n"
-        "print(twice.stats.cache_path)\n"
-    )
-    (own / "__pycache__").mkdir()
-    for mode, beside in ((0o755, True), (0o777, False)):
-        (own / "__pycache__").chmod(mode)
-        done = subprocess.run(
-            [sys.executable, str(own / "kernel.py")], capture_output=True, text=True, timeout=120, check=True
-        )
-        assert done.stdout.startswith(str(own)) == beside
-
-
-def test_message_types_are_not_loaded_from_a_shared_cache(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not even looked at: what lies there may be somebody's library."""
-    monkeypatch.setenv("IPARAM_CACHE", str(own))
-    (tmp_path / "some_msgs").mkdir()
-    own.chmod(0o777)
-    with pytest.raises(SharedFolderError, match="set IPARAM_CACHE to a folder of your own"):
-        generated_package("some_msgs", tmp_path)

@@ -20,7 +20,7 @@ OTHER_USERS = {
     "bridges/ur/run/command_process.py",
     "cli/console/printing.py",
     "export/ros2.py",
-    "fleet/task.py",
+    "fleet/identify.py",
     "report/sections/provenance.py",
 }
 

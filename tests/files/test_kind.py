@@ -23,6 +23,7 @@ from iparam.export import FORMATS, IdentifiedLoad, export_load, merge_into_urdf
 from iparam.files.kind import FileKind, check_target, kind_of
 from iparam.recording import CHANNELS
 from iparam.recording.channels import column_names
+from iparam.remarks import remark
 from iparam.robot.urdf.writer import robot_to_urdf
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -54,7 +55,7 @@ def test_formats_are_kinds_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_recordings(tmp_path: Path, suffix: str) -> None:
-    recording = iparam.Recording("ur5e", warnings=("it is no iparam-trajectory/1",))
+    recording = iparam.Recording("ur5e", remarks=(remark("columns-unknown", columns="iparam-trajectory/1"),))
     for name, channel in CHANNELS.items():
         width = len(channel.columns) or 7
         recording = recording.with_signal(name, time=[0.0, 1.0], values=np.ones((2, width)))
@@ -192,7 +193,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(wanted: FileKind, tmp_path:
             continue
         file.write_text(json.dumps({"format": f"{name}/1"}))
         with pytest.raises(
-            FileFormatError, match=rf"given\.json is {found}; this needs {wanted}, as 'iparam .*' writes"
+            FileFormatError, match=rf"given\.json is {found}; this needs {wanted}, as 'iparam[ .].*' writes"
         ):
             LOADERS[wanted](file)
 

@@ -23,11 +23,20 @@ def echo(text: str, content: bytes) -> Outcome:
 def refuse(kind: str) -> Outcome:
     if kind == "unknown":
         raise UnknownNameError("arm", "x", ["y"])
-    raise {"other": ZeroDivisionError("by\nzero"), "file": TooLargeError("too large")}[kind]
+    raise {
+        "other": ZeroDivisionError("by\nzero"),
+        "code": NameError("name 'x' is not defined"),
+        "file": TooLargeError("too large"),
+    }[kind]
 
 
 def take(size: int) -> Outcome:
     return int(np.ones(size, np.uint8).sum()), {}
+
+
+def read_file(name: str) -> Outcome:
+    with open(name, "rb") as stream:
+        return len(stream.read(10)), {}
 
 
 def last_for_ever() -> Outcome:
@@ -66,6 +75,21 @@ def test_its_errors_are_raised_here(kind: str, error: type[Exception]) -> None:
 def test_what_a_parser_raises_is_an_error_of_the_file() -> None:
     with pytest.raises(FileFormatError, match=r"a\.glb: .*by zero"):
         in_limited_process(refuse, "a.glb", {"kind": "other"})
+
+
+def test_an_error_of_a_parsers_code_is_a_damaged_file() -> None:
+    with pytest.raises(FileFormatError, match=r"a\.glb: .*damaged") as caught:
+        in_limited_process(refuse, "a.glb", {"kind": "code"})
+    assert "defined" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "pipe"), "/dev/zero"):
+        with pytest.raises(FileFormatError, match=f"{name} is no file"):
+            in_limited_process(read_file, "a.glb", {"name": name})
+    assert in_limited_process(read_file, "a.glb", {"name": __file__})[0] > 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded there")

@@ -120,7 +120,7 @@ def test_where_a_block_ends_makes_no_difference(
             found = Recording.load(path)
         except FileFormatError as error:
             return (str(error),)
-        return found.warnings, {name: (s.time.tolist(), s.values.tolist()) for name, s in found.signals.items()}
+        return found.remarks, {name: (s.time.tolist(), s.values.tolist()) for name, s in found.signals.items()}
 
     whole = outcome()
     for size in (1, 2, 3, 100, 255, 256, 1000):

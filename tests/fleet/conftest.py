@@ -17,11 +17,12 @@ import pytest
 
 import iparam
 from iparam.arrays import FloatArray
-from iparam.fleet import Cluster, LocalPool
+from iparam.fleet import Cluster
 from iparam.fleet.history import BIAS, COMPARED
 from iparam.recording import Recording
 from iparam.sensing.noise import noise_preset
 from iparam.trajectory import WindowedFourierTrajectory
+from iparam.worker_pool import WorkerPool
 
 Q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
 
@@ -43,8 +44,8 @@ def recorded() -> Callable[..., Recording]:
 
 
 @pytest.fixture(scope="session")
-def pool() -> Iterator[LocalPool]:
-    with LocalPool(2) as workers:
+def pool() -> Iterator[WorkerPool]:
+    with WorkerPool(2) as workers:
         yield workers
 
 
@@ -55,7 +56,14 @@ def make_rows(
     rng = np.random.default_rng(seed)
     found: list[dict[str, Any]] = []
     for place, mass in enumerate(masses):
-        row: dict[str, Any] = {"robot": "ur5e", "arm": arm, "tool": "saw", "verdict": "good"}
+        row: dict[str, Any] = {
+            "robot": "ur5e",
+            "arm": arm,
+            "tool": "saw",
+            "verdict": "good",
+            "error": None,
+            "causes": None,
+        }
         row |= {
             "source": f"{arm}/{place:03d}",
             "recorded": datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC) + datetime.timedelta(hours=place),

@@ -104,7 +104,7 @@ def test_a_true_statement_changes_nothing(name: str, plain: Estimate) -> None:
     assert np.abs(found.phi - plain.phi).max() <= 1e-6 * np.abs(plain.phi).max()
     np.testing.assert_allclose(found.standard_deviation.phi, plain.standard_deviation.phi, rtol=1e-6)
     assert found.assessment["verdict"] == plain.assessment["verdict"] == "good"
-    assert (found.causes, found.warnings) == ((), ())
+    assert (found.causes, found.remarks) == ((), ())
 
 
 @pytest.mark.parametrize("gravity", [(0.9, 0.0, -9.77), (9.81, 0.0, 0.0), (0.0, 0.0, 9.81)])
@@ -113,6 +113,6 @@ def test_a_mounting_that_is_stated_is_as_good_as_the_usual_one(gravity: tuple[fl
     stated = dataclasses.replace(NEUTRAL, gravity=gravity)
     found = identify_payload(recorded(gravity), ROBOT, correction=stated)
     assert found.assessment["verdict"] == plain.assessment["verdict"] == "good"
-    assert (found.causes, found.warnings) == ((), ())
+    assert (found.causes, found.remarks) == ((), ())
     assert (found.standard_deviation.phi < 1.3 * plain.standard_deviation.phi).all()
     assert np.abs((found.phi - gripper()) / found.standard_deviation.phi).max() < 4.0

@@ -31,13 +31,11 @@ class Log:
         recording: the log.
         robot: the arm that it is said to come from.
         loads: what was carried: one load, or several in turn.
-        arm_options: that tell a command about the robot.
     """
 
     recording: Recording
     robot: Robot
     loads: tuple[InertialParameters, ...]
-    arm_options: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +96,15 @@ def case(name: str) -> Case:
 
 
 def _edited(change: Callable[[Recording], Recording]) -> Callable[[Workbench], Log]:
-    return lambda bench: Log(change(bench.sound), bench.robot, (bench.load,), bench.arm_options)
+    return lambda bench: Log(change(bench.sound), bench.robot, (bench.load,))
 
 
 def _drawn(change: Callable[[Recording, Workbench], Recording]) -> Callable[[Workbench], Log]:
-    return lambda bench: Log(change(bench.sound, bench), bench.robot, (bench.load,), bench.arm_options)
+    return lambda bench: Log(change(bench.sound, bench), bench.robot, (bench.load,))
 
 
 def _physical(**changes: object) -> Callable[[Workbench], Log]:
-    return lambda bench: Log(bench.measured(**changes), bench.robot, (bench.load,), bench.arm_options)
+    return lambda bench: Log(bench.measured(**changes), bench.robot, (bench.load,))
 
 
 def _fewer(recording: Recording, every: int) -> Recording:
@@ -204,9 +202,7 @@ def _compensated(share: float) -> Callable[[Workbench], Log]:
         recording = bench.sound
         pull = -9.81 * share * bench.load.mass * bench.tool_axes(bench.exact)[:, 2, :]  # gravity's force, in tool axes
         torque = np.cross(bench.load.center_of_mass, pull)
-        return Log(
-            edit.added(recording, np.concatenate([pull, torque], axis=1)), bench.robot, (bench.load,), bench.arm_options
-        )
+        return Log(edit.added(recording, np.concatenate([pull, torque], axis=1)), bench.robot, (bench.load,))
 
     return make
 
@@ -217,7 +213,7 @@ def _heavier(times_rated: float) -> Callable[[Workbench], Log]:
     def make(bench: Workbench) -> Log:
         factor = times_rated * {"ur5e": 5.0, "panda": 3.0}[bench.arm] / bench.load.mass
         heavy = InertialParameters.from_phi(factor * bench.load.phi)
-        return Log(bench.measured(load=heavy), bench.robot, (heavy,), bench.arm_options)
+        return Log(bench.measured(load=heavy), bench.robot, (heavy,))
 
     return make
 
@@ -225,7 +221,7 @@ def _heavier(times_rated: float) -> Callable[[Workbench], Log]:
 def _changed(later: Callable[[InertialParameters], InertialParameters], at: float) -> Callable[[Workbench], Log]:
     def make(bench: Workbench) -> Log:
         second = later(bench.load)
-        return Log(bench.measured(later=((at, second),)), bench.robot, (bench.load, second), bench.arm_options)
+        return Log(bench.measured(later=((at, second),)), bench.robot, (bench.load, second))
 
     return make
 
@@ -233,7 +229,7 @@ def _changed(later: Callable[[InertialParameters], InertialParameters], at: floa
 def _loose(share: float, hertz: float, damping: float) -> Callable[[Workbench], Log]:
     def make(bench: Workbench) -> Log:
         fixed, part = dangling(bench.load, share, hertz, damping)
-        return Log(bench.measured(load=fixed, loose=part), bench.robot, (bench.load,), bench.arm_options)
+        return Log(bench.measured(load=fixed, loose=part), bench.robot, (bench.load,))
 
     return make
 
@@ -241,7 +237,7 @@ def _loose(share: float, hertz: float, damping: float) -> Callable[[Workbench], 
 def _slow(amplitude: float) -> Callable[[Workbench], Log]:
     def make(bench: Workbench) -> Log:
         little = SmallerMotion(bench.scene().trajectory, amplitude)
-        return Log(bench.measured(trajectory=little), bench.robot, (bench.load,), bench.arm_options)
+        return Log(bench.measured(trajectory=little), bench.robot, (bench.load,))
 
     return make
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
-import shlex
-import tempfile
 import time
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+import iparam
 from iparam.arrays import FloatArray
-from iparam.cli.main import main
 from iparam.errors import IparamError
 from iparam.estimation import Estimate, identify_payload
+from iparam.remarks import Plain
+from iparam.sensing.correction import Correction
 from iparam.spatial import InertialParameters
 from mistakes.corpus import Case, Log
 
@@ -47,10 +47,10 @@ class Outcome:
         causes: slugs named, best first.
         rank: of the true cause among them, from 1; 0 where it is not named.
         seconds: of the identification.
-        message: the verdict, the causes and the warnings.
-        options: that the true cause, as named, proposes; "" for none.
-        restored: largest error, in standard deviations, with them; NaN where there are none, infinite for an error.
-        believed: whether the result with them is good or usable.
+        codes: of the remarks.
+        fix: that the true cause, as named, proposes; empty for none.
+        restored: largest error, in standard deviations, with it; NaN where there is none, infinite for an error.
+        believed: whether the result with it is good or usable.
     """
 
     name: str
@@ -62,8 +62,8 @@ class Outcome:
     causes: tuple[str, ...]
     rank: int
     seconds: float
-    message: str
-    options: str = ""
+    codes: tuple[str, ...]
+    fix: Mapping[str, Plain] = field(default_factory=dict)
     restored: float = float("nan")
     believed: bool = False
 
@@ -91,36 +91,32 @@ def judge(case: Case) -> Outcome:
     start = time.perf_counter()
     try:
         estimate = identify_payload(log.recording, log.robot)
-    except IparamError as error:
+    except IparamError:
         seconds = time.perf_counter() - start
-        return _outcome(case, REFUSED, nothing, nothing, (), seconds, str(error))
+        return _outcome(case, REFUSED, nothing, nothing, (), seconds, ())
     seconds = time.perf_counter() - start
     assessment = estimate.assessment
     causes = tuple(cause["cause"] for cause in assessment["causes"])
-    sentences = [cause["sentence"] for cause in assessment["causes"]]
-    message = " | ".join([assessment["sentence"], *sentences, *estimate.warnings])
+    codes = tuple(one.code for one in estimate.remarks)
     off, relative = largest_error(estimate, log.loads), mass_error(estimate, log)
-    outcome = _outcome(case, assessment["verdict"], off, relative, causes, seconds, message)
-    proposed = [cause.get("correction", "") for cause in assessment["causes"] if cause["cause"] == case.mistake.slug]
+    outcome = _outcome(case, assessment["verdict"], off, relative, causes, seconds, codes)
+    proposed = [cause["fix"] for cause in assessment["causes"] if cause["cause"] == case.mistake.slug]
     if not any(proposed) or not 1 <= outcome.rank <= 2 or outcome.harmless:
         return outcome
-    options = proposed[0]
-    found = corrected(log, options)
+    found = corrected(log, proposed[0])
     restored = float("inf") if found is None else largest_error(found, log.loads, NUM_SHOWN)
     trusted = found is not None and found.assessment["verdict"] in TRUSTED
-    return dataclasses.replace(outcome, options=options, restored=restored, believed=trusted)
+    return dataclasses.replace(outcome, fix=proposed[0], restored=restored, believed=trusted)
 
 
-def corrected(log: Log, options: str) -> Estimate | None:
-    """What ``iparam identify payload`` finds with further options, as somebody would type them; None for an error."""
-    typed = shlex.split(options)
-    arm = () if "--robot" in typed else log.arm_options
-    with tempfile.TemporaryDirectory() as folder:
-        file, result = Path(folder) / "run.parquet", Path(folder) / "result.json"
-        log.recording.save(file)
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            main(["identify", "payload", str(file), *arm, *typed, "--output", str(result)])
-        return Estimate.load(result) if result.is_file() else None
+def corrected(log: Log, fix: Mapping[str, Plain]) -> Estimate | None:
+    """What is found with a fix: another robot, a bias that drifts, or a correction; None for an error."""
+    rest = dict(fix)
+    robot = iparam.load_robot(str(rest.pop("robot"))) if "robot" in rest else log.robot
+    bias: Any = rest.pop("bias", "estimate")
+    with contextlib.suppress(IparamError):
+        return identify_payload(log.recording, robot, bias=bias, correction=Correction.from_document(rest))
+    return None
 
 
 def _outcome(
@@ -130,12 +126,12 @@ def _outcome(
     relative: float,
     causes: tuple[str, ...],
     seconds: float,
-    message: str,
+    codes: tuple[str, ...],
 ) -> Outcome:
     mistake = case.mistake
     right = (mistake.slug, *mistake.same)
     rank = next((place for place, slug in enumerate(causes, start=1) if slug in right), 0)
-    return Outcome(case.name, mistake.slug, mistake.size, verdict, error, relative, causes, rank, seconds, message)
+    return Outcome(case.name, mistake.slug, mistake.size, verdict, error, relative, causes, rank, seconds, codes)
 
 
 def mass_error(estimate: Estimate, log: Log) -> float:

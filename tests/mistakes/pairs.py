@@ -42,7 +42,7 @@ def _pair(seed: int, arms: Sequence[str], payloads: Sequence[str]) -> Case:
         recording = of.measured(**changes)
         for _, _, change in drawn:
             recording = recording if change is None else change(recording, of)
-        return Log(recording, of.robot, (of.load,), of.arm_options)
+        return Log(recording, of.robot, (of.load,))
 
     what = ", ".join(text for text, _, _ in drawn)
     return Case(Mistake(f"{seed}:{'+'.join(kinds)}", "middling", what, make), bench)

@@ -38,7 +38,7 @@ def test_a_mistake_is_seen_named_and_put_right(name: str) -> None:
     outcome = judge(case(name))
     assert not outcome.breaks_the_law, outcome
     assert outcome.rank in (1, 2), outcome
-    assert outcome.options, outcome
+    assert outcome.fix, outcome
     assert outcome.is_restored, outcome
     assert outcome.believed, outcome
 

@@ -58,7 +58,7 @@ def _then(first: Callable[[Workbench], Log], change: Callable[[Recording], Recor
 
     def make(bench: Workbench) -> Log:
         log = first(bench)
-        return Log(change(log.recording), log.robot, log.loads, log.arm_options)
+        return Log(change(log.recording), log.robot, log.loads)
 
     return make
 
@@ -239,7 +239,7 @@ def _reversed_and_exchanged(recording: Recording, bench: Workbench) -> Recording
 
 def _swap(bench: Workbench) -> Log:
     second = slipped(bench.load, (0.0, 0.0, 0.05))
-    return Log(bench.measured(later=((5.0, second),)), bench.robot, (bench.load, second), bench.arm_options)
+    return Log(bench.measured(later=((5.0, second),)), bench.robot, (bench.load, second))
 
 
 def _lever(time: FloatArray, values: FloatArray) -> FloatArray:

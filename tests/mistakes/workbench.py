@@ -60,11 +60,6 @@ class Workbench:
         """Of the arm and the load."""
         return f"{self.arm}-{self.payload}"
 
-    @property
-    def arm_options(self) -> tuple[str, str]:
-        """That tell a command about the robot."""
-        return ("--robot", self.arm)
-
     @cached_property
     def load(self) -> InertialParameters:
         """What it carries, in the tool frame."""

@@ -50,7 +50,7 @@ def test_a_motion_in_step_stays_as_it_is(robot: iparam.Robot, true: iparam.Traje
     motion = MotionEstimate(true.time, true.q, true.dq, true.ddq)
     found = align_motion(motion, wrench, robot, GRAVITY)
     assert found.motion is motion
-    assert (found.delay, found.standard_deviation, found.warnings) == (0.0, 0.0, ())
+    assert (found.delay, found.standard_deviation, found.remarks) == (0.0, 0.0, ())
 
 
 @pytest.mark.parametrize("lag", [0.0053, 0.02])
@@ -60,7 +60,7 @@ def test_a_low_pass_on_the_angles_is_inverted(
     motion = MotionEstimate(true.time, *(low_passed(part, lag) for part in (true.q, true.dq, true.ddq)))
     found = align_motion(motion, wrench, robot, GRAVITY)
     assert found.delay == 0.0
-    assert "low-pass" in found.motion.warnings[0]
+    assert found.motion.remarks[0].code == "angles-low-passed"
     inner = slice(200, -200)  # where the filter has forgotten its start
     assert np.abs(found.motion.ddq - true.ddq)[inner].max() < 0.02 * np.abs(motion.ddq - true.ddq)[inner].max()
     assert found.standard_deviation < 5e-5
@@ -78,7 +78,7 @@ def test_a_low_pass_on_the_wrench_is_applied_to_the_regressor(
     assert found.filtered
     assert found.motion is motion
     assert abs(found.delay - lag) < 4.0 * found.standard_deviation < 2e-4
-    assert "low-pass" in found.warnings[0]
+    assert found.remarks[0].code == "wrench-low-passed"
     late = true.time[true.time > found.settling]
     rows = found.regressor(late, robot, GRAVITY)
     expected = low_passed(exact, lag)[true.time > found.settling]
@@ -92,7 +92,8 @@ def test_a_delay_is_found(robot: iparam.Robot, true: iparam.TrajectorySamples, w
     found = align_motion(motion, Signal(wrench.time + delay, wrench.values), robot, GRAVITY)
     assert found.motion is motion
     assert abs(found.delay - delay) < 4.0 * found.standard_deviation < 2e-4
-    assert "lags behind" in found.warnings[0]
+    assert found.remarks[0].code == ("wrench-delayed" if delay > 0.0 else "motion-delayed")
+    assert found.remarks[0].values["milliseconds"] == pytest.approx(1e3 * abs(found.delay))
 
 
 def test_an_arm_at_rest_tells_no_delay(robot: iparam.Robot) -> None:
@@ -110,7 +111,7 @@ def test_a_lag_that_the_noise_hides_the_kind_of_is_said_to_be_either(
     motion = MotionEstimate(true.time, true.q, true.dq, true.ddq)
     filtered = low_passed(exact @ PHI, 0.004)
     clear = align_motion(motion, Signal(true.time, filtered), robot, GRAVITY)
-    assert "do not tell" not in clear.warnings[0]
+    assert clear.remarks[0].values["ambiguous"] == ""
     noise = 20.0 * DEVIATION * np.random.default_rng(1).standard_normal((len(exact), 6))
     vague = align_motion(motion, Signal(true.time, filtered + noise), robot, GRAVITY)
-    assert "These data do not tell it from a" in vague.warnings[0]
+    assert vague.remarks[0].values["ambiguous"] != ""

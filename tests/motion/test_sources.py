@@ -114,7 +114,7 @@ def test_an_accelerometer_that_starts_late_shortens_the_motion(recording: Record
     assert (found.time[0], found.time[-1]) == (2.0, 8.0)
     whole = KalmanMotion().motion(late, robot)
     np.testing.assert_array_equal(found.covariance_at(found.time), whole.covariance_at(found.time))
-    assert "lie outside" in found.warnings[0]
+    assert found.remarks[0].code == "times-not-covered"
 
 
 def test_sources_say_what_they_miss(recording: Recording, robot: iparam.Robot) -> None:

@@ -30,7 +30,7 @@ def test_signals_meet_at_the_stamps_of_the_first() -> None:
     assert np.array_equal(found.time, made.signal("wrench").time)
     assert np.array_equal(found["wrench"], made.signal("wrench").values)
     assert np.abs(found["q"][:, 0] - np.sin(4 * found.time)).max() < 1e-8
-    assert found.warnings == ()
+    assert found.remarks == ()
     with pytest.raises(UnknownNameError, match="wrench, q"):
         found["tau"]
 
@@ -63,8 +63,8 @@ def test_nothing_is_extrapolated_or_made_up_in_gaps() -> None:
     found = align(made, ["custom"], times=np.linspace(-1, 4, 501))
     assert ((found.time <= 0.99) | (found.time >= 2)).all()
     assert np.allclose(found["custom"][:, 0], found.time**2)
-    assert "of the times lie outside" in found.warnings[0]
-    assert "fall into gaps of custom" in found.warnings[1]
+    assert [one.code for one in found.remarks] == ["times-not-covered", "samples-in-gaps"]
+    assert found.remarks[1].values["signal"] == "custom"
 
 
 def test_what_align_refuses() -> None:

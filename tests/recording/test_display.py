@@ -9,6 +9,7 @@ from iparam.errors import InputError, MissingExtraError, UnknownNameError
 from iparam.recording.display import MOST_PANELS
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.remarks import remark
 
 TIME = np.linspace(0.0, 2.0, 1001)
 
@@ -21,7 +22,7 @@ def recording() -> Recording:
         "wrench": Signal(TIME[::5], values[::5], "N, N m", "tool"),
         "q": Signal(TIME, 2.0 * values, "rad", "joint"),
     }
-    return Recording("arm<b>", signals, {}, ("a <i>warning</i>",))
+    return Recording("arm<b>", signals, {}, (remark("columns-unknown", columns="<i>fan</i>"),))
 
 
 def test_a_wrench_is_a_force_and_a_torque(recording: Recording) -> None:
@@ -44,9 +45,9 @@ def test_what_tells_most_comes_first_and_no_more_than_fits(recording: Recording)
 def test_the_table_of_a_notebook(recording: Recording) -> None:
     shown = recording._repr_html_()
     assert "Recording of arm&lt;b&gt;, 2 s" in shown
-    for cell in ("N, N m", "201", "100", "a &lt;i&gt;warning&lt;/i&gt;", "<svg"):
+    for cell in ("N, N m", "201", "100", "&lt;i&gt;fan&lt;/i&gt;", "<svg"):
         assert cell in shown
-    assert repr(recording) == "Recording(arm<b>, 2 s: dq 500 Hz, wrench 100 Hz, q 500 Hz; 1 warning)"
+    assert repr(recording) == "Recording(arm<b>, 2 s: dq 500 Hz, wrench 100 Hz, q 500 Hz; 1 remark)"
 
 
 def test_refusals(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:

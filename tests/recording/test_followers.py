@@ -55,11 +55,13 @@ def test_what_is_missing_is_computed_and_said_once(robot: Robot, whole: iparam.R
     found = with_followers(only_leaders(whole, "q", "dq"), robot)
     for name in ("q", "dq"):
         np.testing.assert_allclose(found.signal(name).values, whole.signal(name).values, rtol=0, atol=1e-12)
-    (said,) = found.warnings
-    assert "q, dq of joints that follow others were not recorded, and computed: 'wrist_1_joint' (-0.5 times" in said
+    (said,) = found.remarks
+    assert (said.code, said.values["signals"]) == ("followers-computed", "q, dq")
+    assert "wrist_1_joint" in str(said.values["joints"])
+    assert "-0.5" in str(said.values["joints"])
     assert found.metadata[COMPUTED] == ["q", "dq"]
-    assert with_followers(found, robot) is not found or with_followers(found, robot).warnings == found.warnings
-    assert with_followers(whole, robot).warnings == ()
+    assert with_followers(found, robot) is not found or with_followers(found, robot).remarks == found.remarks
+    assert with_followers(whole, robot).remarks == ()
     assert with_followers(whole, None) is whole
 
 
@@ -67,16 +69,17 @@ def test_the_load_is_the_same_from_the_leaders_alone(robot: Robot, whole: iparam
     expected = iparam.identify_payload(whole, robot)
     found = iparam.identify_payload(only_leaders(whole, "q", "dq"), robot)
     np.testing.assert_allclose(found.phi, expected.phi, rtol=0, atol=1e-4)
-    assert any("were not recorded, and computed" in text for text in found.warnings)
+    assert "followers-computed" in [one.code for one in found.remarks]
 
 
 def test_a_follower_that_was_recorded_elsewhere_is_told(robot: Robot, whole: iparam.Recording) -> None:
     values = np.array(whole.signal("q").values)
     values[:, 3] = 0.0  # as a driver that does not know of the joint may fill it in
     odd = whole.with_signal("q", dataclasses.replace(whole.signal("q"), values=values))
-    (said,) = with_followers(odd, robot).warnings
-    assert "'wrist_1_joint' was recorded up to 0.4" in said
-    assert "leave the columns of such joints out" in said
+    (said,) = with_followers(odd, robot).remarks
+    assert (said.code, said.values["joint"]) == ("follower-off", "wrist_1_joint")
+    assert said.values["distance"] == pytest.approx(np.abs(whole.signal("q").values[:, 3]).max())
+    assert said.lowers
 
 
 def test_a_zero_of_the_leader_moves_its_follower(robot: Robot, whole: iparam.Recording) -> None:
@@ -120,7 +123,7 @@ def test_a_bag_and_messages_of_a_driver(robot: Robot, whole: iparam.Recording, t
     found = read_bag(tmp_path / "bag", robot)
     np.testing.assert_allclose(found.signal("q").values, whole.signal("q").values, rtol=0, atol=1e-12)
     assert found.signal("tau").width == 5
-    assert any("were not recorded, and computed" in text for text in found.warnings)
+    assert "followers-computed" in [one.code for one in found.remarks]
     reader, q, dq = JointReader(robot, "a_"), whole.signal("q").values[7], whole.signal("dq").values[7]
     assert reader.driven == tuple(name for name in reader.names if name != "a_wrist_1_joint")
     back = reader.positions_and_velocities(reader.driven[::-1], q[LEADERS][::-1], dq[LEADERS][::-1])

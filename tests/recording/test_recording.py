@@ -11,6 +11,7 @@ import pytest
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording import Recording, Signal
 from iparam.recording.channels import column_names, expand_columns, signal_of_column
+from iparam.remarks import remark
 
 
 def recording(**more: object) -> Recording:
@@ -63,8 +64,8 @@ def test_a_recording_knows_its_rates_joints_and_length() -> None:
 def test_an_unknown_signal_lists_the_known_ones_and_says_why_it_is_missing() -> None:
     with pytest.raises(UnknownNameError, match=r"known: q, wrench"):
         recording().signal("tau")
-    with pytest.raises(UnknownNameError, match="tau was left out: tau3 missing"):
-        recording(warnings=("tau was left out: tau3 missing",)).signal("tau")
+    with pytest.raises(UnknownNameError, match="tau3"):
+        recording(remarks=(remark("signal-incomplete", signal="tau", columns="tau3"),)).signal("tau")
 
 
 def test_a_recording_is_read_only() -> None:
@@ -73,10 +74,12 @@ def test_a_recording_is_read_only() -> None:
         made.signals["q"] = made.signals["wrench"]  # type: ignore[index]
     with pytest.raises(TypeError):
         made.metadata["seed"] = 4  # type: ignore[index]
-    longer = made.with_warnings("one").with_warnings("two", "three").with_metadata(noise="ur5e")
-    assert longer.warnings == ("one", "two", "three")
+    one, two, three = (remark("row-cut", line=line) for line in (1, 2, 3))
+    longer = made.with_remarks(one).with_remarks(two, three).with_metadata(noise="ur5e")
+    assert longer.remarks == (one, two, three)
+    assert longer.warnings == (one.message, two.message, three.message)
     assert dict(longer.metadata) == {"seed": 3, "noise": "ur5e"}
-    assert made.warnings == ()
+    assert made.remarks == ()
 
 
 @pytest.mark.parametrize("name", ["time", "q1", "1q", "", "a b", "é", 3])
@@ -104,7 +107,8 @@ def test_slices_keep_what_lies_inside() -> None:
     assert part.robot == "ur5e"
     short = made.slice(0.009, 0.011)
     assert list(short.signals) == ["q"]
-    assert short.warnings == ("wrench has no sample between 0.009 and 0.011 s",)
+    values = {"signal": "wrench", "start": 0.009, "stop": 0.011}
+    assert [(one.code, one.values) for one in short.remarks] == [("signal-outside-range", values)]
     with pytest.raises(InputError, match="start < stop"):
         made.slice(1, 1)
     with pytest.raises(InputError, match="no signal has a sample"):

@@ -28,7 +28,8 @@ def test_rows_of_one_number_are_no_samples(number: float, first: int, after: int
     np.testing.assert_array_equal(found["q"].values, ANGLES[kept])
     np.testing.assert_array_equal(found["wrench"].values, NOISY[kept])
     assert len(notes) == 2
-    assert f"q holds {number:g} in all components in {after - first} samples" in notes[0]
+    values = {"signal": "q", "value": number, "count": after - first, "first": TIME[first]}
+    assert [(one.code, one.values) for one in notes[:1]] == [("signal-dropped-out", values)]
 
 
 def test_what_a_sensor_can_show_is_left_alone() -> None:

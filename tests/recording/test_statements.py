@@ -69,7 +69,7 @@ def test_gravity_is_the_recordings(stated: Any, gravity: list[float]) -> None:
 
 def test_a_gravity_of_the_callers_must_agree() -> None:
     recording = Recording(metadata={"gravity": [0, 0, -1.62]})
-    with pytest.raises(ContradictionError, match=r"-9\.81\] m/s\^2 as given .* and .*-1\.62\] by the recording"):
+    with pytest.raises(ContradictionError, match=r"-9\.81\].*-1\.62\]"):
         recorded_gravity(recording, [0, 0, -9.81])
     assert recorded_gravity(Recording(metadata={"gravity": [0, 0, -9.8]}), [0, 0, -9.81])[2] == -9.81
 
@@ -82,7 +82,8 @@ def test_a_gravity_that_cannot_be_meant_is_refused(stated: Any) -> None:
 
 def test_an_unusual_gravity_is_told() -> None:
     assert gravity_remarks(np.array([0, 0, -9.80665])) == gravity_remarks(np.array([9.81, 0, 0])) == []
-    assert "[0.0, 0.0, -1.62]" in gravity_remarks(np.array([0, 0, -1.62]))[0]
+    (said,) = gravity_remarks(np.array([0, 0, -1.62]))
+    assert (said.code, said.values["gravity"]) == ("gravity-unusual", (0.0, 0.0, -1.62))
 
 
 def test_frames_and_loads_that_were_taken_out_are_found() -> None:
@@ -93,4 +94,5 @@ def test_frames_and_loads_that_were_taken_out_are_found() -> None:
     assert compensated_mass(Recording()) is None
     for nonsense in ("2", True, 10**400):
         assert compensation_remarks(Recording(metadata={"compensated_mass_kg": nonsense})) == []
-    assert "2.5 kg" in compensation_remarks(Recording(metadata={"compensated_mass_kg": 2.5}))[0]
+    (said,) = compensation_remarks(Recording(metadata={"compensated_mass_kg": 2.5}))
+    assert (said.code, said.values["mass"], said.lowers) == ("load-already-removed", 2.5, True)

@@ -24,12 +24,13 @@ def test_what_belongs_together_has_no_remarks(run: Any) -> None:
 def test_parts_of_other_runs_are_told(run: Any, other_run: Any) -> None:
     """The result's own run is wanted, and the plan that was played in it."""
     first, second = given(run, recording=other_run.recording).remarks
-    assert first == "the result does not come from this recording: its residuals are those of another run"
-    assert "the recording is not of this trajectory, or not of all of it" in second
+    assert (first.code, second.code) == ("result-of-other-recording", "trajectory-not-played")
+    assert second.values["distance"] > 0.1
     dry = other_run.recording.with_metadata(amplitude=0.2)
     assert len(given(run, recording=dry).remarks) == 1
     (remark,) = given(run, trajectory=dataclasses.replace(run.trajectory, robot="ur10e")).remarks
-    assert "the trajectory belongs to a ur10e, and ur5e is another arm" in remark
+    assert remark.code == "robot-is-another"
+    assert (remark.values["stated"], remark.values["given"]) == ("ur10e", "ur5e")
 
 
 @pytest.mark.parametrize(
@@ -55,13 +56,13 @@ def test_a_recording_of_another_arm_is_refused(run: Any) -> None:
 
 
 def test_a_result_is_verified_with_another_run_of_its_arm(run: Any, other_run: Any) -> None:
-    assert verify_estimate(run.estimate, other_run.recording, run.robot).warnings == ()
-    (warning,) = verify_estimate(run.estimate, run.recording, run.robot).warnings
-    assert "the result comes from this very run" in warning
+    assert verify_estimate(run.estimate, other_run.recording, run.robot).remarks == ()
+    (remark,) = verify_estimate(run.estimate, run.recording, run.robot).remarks
+    assert remark.code == "verified-with-own-run"
     moved = dataclasses.replace(run.estimate, robot="ur10e")
-    (warning,) = verify_estimate(moved, other_run.recording, run.robot).warnings
-    assert "the result belongs to a ur10e, and ur5e is another arm" in warning
-    with pytest.raises(ContradictionError, match="the bias of its sensor is not that of this one"):
+    (remark,) = verify_estimate(moved, other_run.recording, run.robot).remarks
+    assert (remark.code, remark.values["stated"], remark.values["given"]) == ("robot-is-another", "ur10e", "ur5e")
+    with pytest.raises(ContradictionError, match="The bias of its sensor is not that of this one"):
         verify_estimate(moved, other_run.recording, run.robot, keep_bias=True)
     with pytest.raises(ContradictionError, match="in the frame 'flange'"):
         verify_estimate(dataclasses.replace(run.estimate, frame="flange"), other_run.recording, run.robot)

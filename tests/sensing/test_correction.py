@@ -35,7 +35,7 @@ def test_nothing_to_correct_is_the_recording_itself() -> None:
     made = recorded()
     assert not Correction()
     assert Correction().applied(made, ROBOT) is made
-    assert Correction().options == ""
+    assert Correction().fix == {}
 
 
 def test_a_turned_and_moved_sensor() -> None:
@@ -45,7 +45,7 @@ def test_a_turned_and_moved_sensor() -> None:
     force, torque = tool[:, :3] @ R, (tool[:, 3:] - np.cross(p, tool[:, :3])) @ R
     correction = Correction(sensor_rotation=(10.0, -20.0, 90.0), sensor_offset=(0.01, -0.02, 0.04))
     np.testing.assert_allclose(corrected_wrench(np.hstack([force, torque]), correction), tool, atol=1e-12)
-    assert correction.options == "--sensor-rotation 10 -20 90 --sensor-offset 0.01 -0.02 0.04"
+    assert correction.fix == {"sensor_rotation": (10.0, -20.0, 90.0), "sensor_offset": (0.01, -0.02, 0.04)}
 
 
 def test_axes_signs_and_gains() -> None:
@@ -74,13 +74,13 @@ def test_a_wrench_in_base_axes_and_a_pull_from_outside() -> None:
     pulled[:, 3:] -= np.cross(point, tool[:, :3] - pulled[:, :3])
     aside = Correction(external_force=(0.0, 0.0, 5.0, *point))
     np.testing.assert_allclose(corrected_wrench(pulled, aside), tool, atol=1e-12)
-    assert aside.options == "--external-force 0 0 5 0.03 0 0.1"
+    assert aside.fix == {"external_force": (0.0, 0.0, 5.0, 0.03, 0.0, 0.1)}
     with pytest.raises(InputError, match="6 with the point"):
         Correction(external_force=(0.0, 0.0, 5.0, 1.0))
 
 
 def test_the_order_of_a_filter_goes_with_its_corner() -> None:
-    assert Correction(low_pass=10.0, low_pass_order=2).options == "--low-pass 10 --low-pass-order 2"
+    assert Correction(low_pass=10.0, low_pass_order=2).fix == {"low_pass": 10.0, "low_pass_order": 2}
     assert Correction(low_pass=10.0, low_pass_order=2).lag == pytest.approx(
         np.sqrt(2.0) * Correction(low_pass=10.0).lag
     )
@@ -108,8 +108,8 @@ def test_times() -> None:
     assert back.signal("q").num_samples == 200
     np.testing.assert_allclose(back.signal("q").time, 0.9 * TIME)
     assert correction.bias_starts() == (0.9,)
-    assert correction.options == "--clock 0.9 --exclude 0.5 0.695 --exclude 1 1.1 --rezeroed 1"
-    assert Correction(wrench_axes=("-x", "y", "z")).options == "--wrench-axes=-x,y,z"
+    assert correction.fix == {"clock": 0.9, "exclude": ((0.5, 0.695), (1.0, 1.1)), "rezeroed": (1.0,)}
+    assert Correction(wrench_axes=("-x", "y", "z")).fix == {"wrench_axes": ("-x", "y", "z")}
 
 
 def test_gravity_counts_whatever_the_recording_states() -> None:
@@ -122,7 +122,7 @@ def test_what_is_to_be_estimated_leaves_the_recording_as_it_is() -> None:
     back = correction.applied(recorded(), ROBOT)
     np.testing.assert_array_equal(back.signal("wrench").values, recorded().signal("wrench").values)
     assert correction.estimated == ("sensor_rotation", "clock", "joint_offset")
-    assert correction.options == "--sensor-rotation estimate --clock estimate --joint-offset estimate"
+    assert correction.fix == dict.fromkeys(("sensor_rotation", "clock", "joint_offset"), "estimate")
 
 
 def test_merged_takes_the_other_one_where_both_say_something() -> None:

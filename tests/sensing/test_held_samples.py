@@ -43,7 +43,8 @@ def test_a_slow_sensor_in_a_fast_log_is_a_slow_sensor(recording: Recording, ever
     alone = identify_payload(recording.with_signal("wrench", time=wrench.time[::every], values=wrench.values[::every]))
     np.testing.assert_array_equal(found.phi, alone.phi)
     count = len(wrench.time[::every])
-    assert any(f"Only {count} of {wrench.num_samples} wrench samples are new" in text for text in found.warnings)
+    (said,) = [one.values for one in found.remarks if one.code == "wrench-repeats"]
+    assert (said["new"], said["samples"]) == (count, wrench.num_samples)
 
 
 def test_a_dead_channel_does_not_hide_it(recording: Recording, motion: MotionEstimate) -> None:

@@ -210,13 +210,12 @@ class TestForceTorqueSensor:
     def test_a_recording_near_the_range_is_reported(self) -> None:
         values = np.zeros((COUNT, 6))
         values[:200, 1], values[:, 4] = -49.0, 2.0
-        warnings = force_torque_sensor("ur5e").range_warnings(recording(values))
-        assert len(warnings) == 1
-        assert "the force reaches 49 N" in warnings[0]
-        assert "1 % of the samples" in warnings[0]
+        (said,) = force_torque_sensor("ur5e").range_remarks(recording(values))
+        assert (said.code, said.values["kind"], said.values["largest"]) == ("sensor-near-range", "force", 49.0)
+        assert said.values["share"] == "1 %"
 
     def test_a_recording_within_the_range_is_not(self) -> None:
-        assert force_torque_sensor("ur5e").range_warnings(recording()) == ()
+        assert force_torque_sensor("ur5e").range_remarks(recording()) == ()
 
     def test_refusals(self) -> None:
         with pytest.raises(UnknownNameError, match="ur5e"):

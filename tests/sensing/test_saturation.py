@@ -25,6 +25,5 @@ def test_the_channel_at_its_limit_is_told_with_a_margin() -> None:
     assert found[at, 2].all()
     assert not np.delete(found, 2, axis=1).any()
     assert np.count_nonzero(found[:, 2]) < 2 * np.count_nonzero(at)
-    assert said == (
-        f"fz ends at a limit of the sensor in {np.count_nonzero(at)} of 2001 samples, where it is left out.",
-    )
+    values_said = {"channels": "fz", "count": np.count_nonzero(at), "samples": 2001}
+    assert [(one.code, one.values) for one in said] == [("wrench-saturated", values_said)]

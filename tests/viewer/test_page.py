@@ -51,10 +51,14 @@ def test_it_opens_from_disk_and_plays(chromium: Any, page: Path, view: View) -> 
     slider = f"{INNER}.querySelector('[role=\"slider\"]')"
     chromium.until(lambda: chromium.run(f"!!{INNER} && !!{slider}"))
     chromium.until(lambda: chromium.picture()[50:-80, 50:400].std() > 10.0)
-    assert chromium.run("iparamCharts.count()") == len(view.charts) == 7
-    first = chromium.picture()
+    assert [len(charts) for charts in view.charts.values()] == [3, 4]
+    assert chromium.run("document.querySelectorAll('#curves svg').length") == 1
+    line = "parseFloat(document.querySelector('#curves i').style.left)"
+    chromium.until(lambda: (chromium.run(line) or 0.0) > 0.0)
+    first, before = chromium.picture(), chromium.run(line)
     shown = chromium.run(f"parseFloat({slider}.getAttribute('aria-valuenow'))")
     chromium.until(lambda: chromium.run(f"parseFloat({slider}.getAttribute('aria-valuenow'))") != shown)
+    chromium.until(lambda: chromium.run(line) != before)  # the line in the curves goes along
     chromium.until(lambda: np.abs(chromium.picture()[50:-80, 50:400] - first[50:-80, 50:400]).mean() > 1.0)
     assert not chromium.complaints
     assert not chromium.foreign_requests(page.as_uri())

@@ -73,9 +73,12 @@ def test_arrows_and_the_nearest_pair_are_drawn_where_they_were_computed(served: 
     assert wrench is not None
     assert wrench.predicted is not None
     tool = shown_pose(drawing.arms[0].nodes["tool0"])
-    for name, ends in wrench.arrows(0.8, track.poses(0.8)["tool0"]).items():
+    np.testing.assert_allclose(tool, iparam.forward_kinematics(track.robot, track.at(0.8)[0]), atol=1e-6)
+    arrows = drawing.view.moment(0.8).arrows()
+    assert len(arrows) == 4
+    for name, ends in arrows.items():
         assert drawing._arrows[name].name.startswith(drawing.arms[0].tool)  # and moves with it
-        np.testing.assert_allclose(drawing._arrows[name].points[0] @ tool[:3, :3].T + tool[:3, 3], ends, atol=1e-6)
+        np.testing.assert_allclose(drawing._arrows[name].points[0], ends, atol=1e-6)
     assert drawing.nearest is not None
     np.testing.assert_allclose(drawing._gap.points[0], drawing.nearest.points, atol=1e-6)
 
@@ -95,7 +98,8 @@ def test_the_slider_in_the_page_moves_the_arm(chromium: Any, served: ViewServer)
     chromium.until(lambda: chromium.picture()[100:-50, 50:400].std() > 10.0)  # something stands there
     before, words = chromium.picture(), chromium.run("document.body.innerText")
     chromium.until(lambda: click_on_slider(chromium, 0.25) or 0.3 < served.panel.time < 0.7)
-    pose = served.drawing.arms[0].track.poses(served.panel.time)["tool0"][:3, 3] * 1e3
+    arm = served.drawing.arms[0]
+    pose = iparam.forward_kinematics(arm.robot, arm.track.at(served.panel.time)[0])[:3, 3] * 1e3
     told = f"tool0 at {pose[0]:.1f}, {pose[1]:.1f}, {pose[2]:.1f} mm"
     chromium.until(lambda: told in chromium.run("document.body.innerText"))
     assert told not in words
@@ -106,6 +110,20 @@ def test_the_slider_in_the_page_moves_the_arm(chromium: Any, served: ViewServer)
     assert chromium.run("document.querySelectorAll('.uplot').length") >= 3
     assert not chromium.complaints
     assert not chromium.foreign_requests(served.link)
+
+
+def test_the_motion_plays_and_ends(served: ViewServer) -> None:
+    controls = served.panel._playback
+    assert controls is not None
+    controls.advance(0.0)  # takes what was new
+    assert not controls.advance(1.0)  # it stands still
+    controls._clicked(None)
+    assert controls.advance(0.5)
+    assert controls.time > 0.0
+    assert controls._slider.value == pytest.approx(controls.time, abs=0.006)
+    assert controls.advance(100.0)
+    assert controls.time == served.drawing.view.duration
+    assert controls._button.label == "Play"
 
 
 def test_what_comes_from_another_page_is_refused(served: ViewServer) -> None:

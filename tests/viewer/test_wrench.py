@@ -5,6 +5,7 @@ import pytest
 
 import iparam
 from iparam.estimation.assessment.run_analysis import analyze_run
+from iparam.viewer.source import Moment
 from iparam.viewer.track import recorded_track
 from iparam.viewer.wrench import analyzed_wrench, measured_wrench
 
@@ -13,16 +14,12 @@ def test_arrows_point_where_the_wrench_does(ur5e: iparam.Robot, recording: ipara
     track = recorded_track(recording, ur5e, "run")
     shown = measured_wrench(recording, track.origin, ur5e.reach)
     assert shown is not None
-    assert shown.residual is None
     for index in (0, 300, 1000):
-        pose = iparam.forward_kinematics(ur5e, recording.signal("q").values[index])
-        arrows = shown.arrows(index / 500.0, pose)
+        arrows = Moment(0.0, (), shown.at(index / 500.0), shown.scales).arrows()
         wrench = recording.signal("wrench").values[index]
-        np.testing.assert_allclose(arrows["measured force"][0], pose[:3, 3], atol=1e-12)
-        tip = pose[:3, 3] + shown.scales[0] * pose[:3, :3] @ wrench[:3]
-        np.testing.assert_allclose(arrows["measured force"][1], tip, atol=1e-9)
-        tip = pose[:3, 3] + shown.scales[1] * pose[:3, :3] @ wrench[3:]
-        np.testing.assert_allclose(arrows["measured torque"][1], tip, atol=1e-9)
+        assert not arrows["measured force"][0].any()
+        np.testing.assert_allclose(arrows["measured force"][1], shown.scales[0] * wrench[:3], atol=1e-9)
+        np.testing.assert_allclose(arrows["measured torque"][1], shown.scales[1] * wrench[3:], atol=1e-9)
     longest = shown.scales[0] * np.linalg.norm(shown.measured[:, :3], axis=1).max()
     assert longest == pytest.approx(0.35 * ur5e.reach)
 
@@ -31,8 +28,7 @@ def test_at_rest_the_force_carries_the_load_upwards(ur5e: iparam.Robot, recordin
     shown = measured_wrench(recording, 5.0, ur5e.reach)
     assert shown is not None
     pose = iparam.forward_kinematics(ur5e, recording.signal("q").values[0])
-    tail, tip = shown.arrows(0.0, pose)["measured force"]
-    np.testing.assert_allclose((tip - tail) / shown.scales[0], [0.0, 0.0, 2.0 * 9.81], atol=0.1)
+    np.testing.assert_allclose(pose[:3, :3] @ shown.at(0.0)["measured"][:3], [0.0, 0.0, 2.0 * 9.81], atol=0.1)
 
 
 def test_prediction_and_residual_are_those_of_the_report(
@@ -40,9 +36,14 @@ def test_prediction_and_residual_are_those_of_the_report(
 ) -> None:
     run = analyze_run(recording, ur5e, estimate)
     shown = analyzed_wrench(run, 5.0, ur5e.reach)
-    assert shown.residual is not None
-    np.testing.assert_allclose(shown.residual, run.residual, atol=1e-12)
+    assert shown.predicted is not None
+    np.testing.assert_allclose(shown.measured - shown.predicted, run.residual, atol=1e-12)
     assert shown.time[0] == pytest.approx(run.problem.time[0] - 5.0)
-    arrows = shown.arrows(1.0, np.eye(4))
-    assert set(arrows) == {"measured force", "measured torque", "predicted force", "predicted torque"}
+    arrows = Moment(0.0, (), shown.at(1.0), shown.scales).arrows()
+    assert set(arrows) == {
+        "measured force",
+        "measured torque",
+        "predicted force",
+        "predicted torque",
+    }
     assert measured_wrench(recording.without_signal("wrench"), 5.0, 1.0) is None

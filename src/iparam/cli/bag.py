@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import Positional, Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line, print_table
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_model, note_robot_file, robot_of
@@ -18,11 +18,12 @@ from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
 from iparam.files.kind import FileKind
+from iparam.remarks import messages
 from iparam.robot.catalog import robot_names
 from iparam.rounding import number
 
 if TYPE_CHECKING:
-    from iparam.bridges.bag.bag_files import BagContents
+    from iparam.bridges.bag.contents import BagContents
     from iparam.bridges.bag.settings import ImportSettings
     from iparam.recording.recording import Recording
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
     r"""Read joint states, wrench and IMU of a ROS 2 or ROS 1 bag into a recording.
-
-    Damaged and unfinished bags are read as far as they go.
 
     The robot of a recorded /robot_description is written beside it, as .urdf.
 
@@ -49,7 +48,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
     """File for the recording: .parquet or .csv. Replaced if it exists."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the bag's own)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     joint_topic: Annotated[str | None, arg(metavar="TOPIC", help_behavior_hint="(default: the only one)")] = None
     """Topic of the sensor_msgs/JointState."""
@@ -100,15 +99,15 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
             raise InputError("--tip, --base and --lock are about a robot, and the bag has none: add --robot")
         recording = iparam.recording.with_gravity(iparam.bridges.bag.read_bag(contents, robot, settings), gravity)
         if described is not None:
-            recording = self._with_description(recording.with_warnings(described.remark), described.text)
+            recording = self._with_description(recording.with_remarks(described.remark), described.text)
         elif robot is not None and robot.name not in robot_names():
             recording = replace(recording, robot=str(self.robot))  # the URDF's path: its name would not find it again
         recording = self.stating_setup(recording)
         recording.save(self.output)
         note_unstored(recording, self.output)
         note_robot_file(recording.robot, self.output)
-        for warning in recording.warnings:
-            note(warning)
+        for one in recording.remarks:
+            note_remark(one)
         self._report(recording)
 
     def _settings(self) -> ImportSettings:
@@ -175,6 +174,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
                     "samples": {name: signal.num_samples for name, signal in recording.signals.items()},
                     "output": str(self.output),
                     "warnings": list(recording.warnings),
+                    "remarks": [one.to_document() for one in recording.remarks],
                 }
             )
             return
@@ -219,8 +219,8 @@ class BagExport(RecordedRunOptions):
         iparam.bridges.bag.check_bag_folder(self.output, self.overwrite)
         recording, robot = self.load_run(self.recording)
         recording, turned = iparam.sensing.in_tool_frame(recording, robot)
-        for remark in turned:
-            note(remark)
+        for one in turned:
+            note_remark(one)
         topics = iparam.bridges.bag.write_bag(
             recording,
             self.output,
@@ -248,7 +248,7 @@ class BagExport(RecordedRunOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BagInfo:
-    r"""List the topics of a ROS 2 or ROS 1 bag, sound or damaged.
+    r"""List the topics of a ROS 2 or ROS 1 bag.
 
     Example:
       iparam bag info mybag
@@ -263,24 +263,31 @@ class BagInfo:
     def run(self) -> None:
         """Read and list."""
         contents = iparam.bridges.bag.open_bag(self.bag, kept_types=())
-        for remark in contents.notes:
-            note(remark)
+        for remark in contents.remarks:
+            note_remark(remark)
         if self.json:
             topics = [
                 {
-                    "topic": log.topic.name,
-                    "type": log.topic.type,
-                    "messages": log.count,
-                    "rate": log.rate,
-                    "span": log.span,
+                    "topic": topic.name,
+                    "type": topic.type,
+                    "messages": topic.count,
+                    "rate": topic.rate,
+                    "span": topic.span,
                 }
-                for log in contents.logs
+                for topic in contents.topics
             ]
-            print_json({"storage": list(contents.storages), "topics": topics, "warnings": list(contents.notes)})
+            print_json(
+                {
+                    "storage": list(contents.storages),
+                    "topics": topics,
+                    "warnings": list(messages(contents.remarks)),
+                    "remarks": [one.to_document() for one in contents.remarks],
+                }
+            )
             return
         rows = [
-            [log.topic.name, log.topic.type, str(log.count), number(log.rate, 1), number(log.span, 3)]
-            for log in contents.logs
+            [topic.name, topic.type, str(topic.count), number(topic.rate, 1), number(topic.span, 3)]
+            for topic in contents.topics
         ]
         title = f"{self.bag}: {', '.join(contents.storages)}"
         print_table(title, ["topic", "type", "messages", "rate Hz", "span s"], rows)

@@ -10,7 +10,15 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, fail_refuted, note, print_estimate, print_json, say_refuted
+from iparam.cli.console.printing import (
+    AsJson,
+    doubts_told_once,
+    fail_refuted,
+    note_remark,
+    print_estimate,
+    print_json,
+    say_refuted,
+)
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count
 from iparam.cli.options.payload import read_result
@@ -48,6 +56,7 @@ class Combine:
     overwrite: Overwrite = False
     json: AsJson = False
 
+    @doubts_told_once()
     def run(self) -> None:
         """Combine, print and write."""
         if len(self.results) < 2:
@@ -73,8 +82,8 @@ class Combine:
         if self.output is not None:
             found.save(self.output)
         say_refuted(found)
-        for warning in found.warnings:
-            note(warning)
+        for one in found.remarks:
+            note_remark(one)
         if self.json:
             print_json(found.to_document())
         else:

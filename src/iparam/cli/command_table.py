@@ -55,7 +55,6 @@ COMMANDS = (
     Entry("kinematics compute", "iparam.cli.kinematics.compute:Compute", "pose, velocity and acceleration of the tool"),
     Entry("kinematics batch", "iparam.cli.kinematics.batch:Batch", "the same for a whole trajectory file"),
     Entry("dynamics compute", "iparam.cli.dynamics:Compute", "joint torques of a motion, and where they come from"),
-    Entry("excite design", "iparam.cli.excite.design:Design", "plan by eye: start pose and cell in the browser"),
     Entry("excite optimize", "iparam.cli.excite.optimize:Optimize", "plan the motion that tells most about a payload"),
     Entry(
         "excite random",
@@ -73,11 +72,7 @@ COMMANDS = (
     ),
     Entry("identify fuse", "iparam.cli.identify.fuse:IdentifyFuse", "one load from several independent results"),
     Entry("identify robot", "iparam.cli.identify.robot:IdentifyRobot", "the arm itself from its torques or currents"),
-    Entry("fleet identify", "iparam.cli.fleet.identify:FleetIdentify", "the load in many recordings, as one table"),
-    Entry("fleet report", "iparam.cli.fleet.report:FleetReport", "one page: loads over time, changes, causes"),
-    Entry("study coverage", "iparam.cli.fleet.study:StudyCoverage", "Monte Carlo: how often 95 % intervals hold"),
-    Entry("study precision", "iparam.cli.fleet.study:StudyPrecision", "Monte Carlo: errors against the bound"),
-    Entry("study robustness", "iparam.cli.fleet.study:StudyRobustness", "Monte Carlo: wrong results as sensors worsen"),
+    Entry("fleet", "iparam.cli.fleet:Fleet", "the load in many recordings, as one table and one page"),
     Entry("combine", "iparam.cli.combine:Combine", "loads added to one body, or one taken away from another"),
     Entry("doctor", "iparam.cli.runs.doctor:Doctor", "what is wrong with a recording: green, amber, red"),
     Entry("calibrate sensor", "iparam.cli.runs.calibrate:CalibrateSensor", "a wrist sensor, from loads that are known"),
@@ -100,9 +95,6 @@ COMMANDS = (
     Entry("ur run", "iparam.cli.ur.run:Run", "move a UR arm through a checked motion, and record"),
     Entry("ur set-payload", "iparam.cli.ur.set_payload:SetPayload", "tell a UR controller the identified load"),
     Entry("ur check-payload", "iparam.cli.ur.check_payload:CheckPayload", "turn the wrist: is that payload right?"),
-    Entry("ur simulate", "iparam.cli.ur.simulate:UrSimulate", "a simulated UR controller, to try things out"),
-    Entry("completion", "iparam.cli.installation.completion:Completion", "a script that completes all this in a shell"),
-    Entry("warm-up", "iparam.cli.installation.warm_up:WarmUp", "compile the kernels now, for the image of a container"),
 )
 
 _USAGE = """\
@@ -118,6 +110,7 @@ _FOOTER = """
   iparam --version        the version
   --setup FILE            with any command: its options from a file of 'iparam setup'
   --debug                 with any command: show the traceback of an error
+  --tyro-print-completion bash|zsh   a script that completes all this in a shell
 
 Example:
   iparam kinematics compute --robot ur5e --q 0 -1.57 0 -1.57 0 0

@@ -13,9 +13,8 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table, say
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.installation.ahead import identification_compiled_meanwhile
 from iparam.errors import FileWriteError, InputError, IparamError
 from iparam.estimation import assessment
 from iparam.files.kind import FileKind
@@ -135,10 +134,9 @@ class Demo:
             raise FileWriteError(f"--output-dir {self.output_dir} cannot be made: {error.strerror}") from None
         began, before = time.perf_counter(), self._written()
         try:
-            with identification_compiled_meanwhile():
-                robot = self._plan()
-                recording, truth = self._simulate(robot)
-                estimate, comparison = self._identify(recording, robot)
+            robot = self._plan()
+            recording, truth = self._simulate(robot)
+            estimate, comparison = self._identify(recording, robot)
             if not self.no_report:
                 self._write_report(recording, robot, truth, estimate, comparison)
         except KeyboardInterrupt:
@@ -196,8 +194,8 @@ class Demo:
         recording = iparam.noise_preset(ROBOT).apply(result.recording, self.seed)
         recording.save(self.output_dir / "run.parquet")
         result.save_truth(self.output_dir / "truth.json")
-        for warning in recording.warnings:
-            note(warning)
+        for one in recording.remarks:
+            note_remark(one)
         return recording, result.truth.payload
 
     def _identify(self, recording: Recording, robot: Robot) -> tuple[Estimate, MethodComparison]:
@@ -211,8 +209,8 @@ class Demo:
             note(f"{name}: {reason}")
         estimate = comparison.estimates[iparam.estimation.DEFAULT_METHOD]
         estimate.save(self.output_dir / "result.json")
-        for warning in estimate.warnings:
-            note(warning)
+        for one in estimate.remarks:
+            note_remark(one)
         return estimate, comparison
 
     def _write_report(

@@ -11,7 +11,7 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import note, print_document, print_line
+from iparam.cli.console.printing import note, note_remark, print_document, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, note_other_arm
 from iparam.cli.options.payload import read_result
@@ -33,8 +33,8 @@ from iparam.export import (
     read_load,
     write_into_stage,
 )
+from iparam.export.comment import one_line
 from iparam.export.draws import numbered
-from iparam.export.remarks import one_line
 from iparam.files.atomic import write_atomically
 from iparam.files.kind import FileKind
 from iparam.robot.catalog import robot_names
@@ -156,7 +156,12 @@ class Export:
             raise type(error)(f"{self.result}{without}: {reason}{way_out}") from None
         if self.urdf is not None and isinstance(load, IdentifiedLoad):
             self._note_arm(load, self.urdf)
-        for remark in (*((load.refuted,) if load.refuted else ()), *load.warnings, *load.violations, *cautions):
+        for one in load.remarks:
+            note_remark(one)
+        other_maker = maker_remark(load.robot, name) if isinstance(load, IdentifiedLoad) else None
+        if other_maker is not None:
+            note_remark(other_maker)
+        for remark in (*((load.refuted,) if load.refuted else ()), *load.violations, *cautions):
             note(one_line(remark))
         if self.output is None:
             print_document(texts[0])
@@ -184,8 +189,7 @@ class Export:
         if self.stage is not None and isinstance(load, IdentifiedLoad):
             written = self._into_stage(load, self.stage)
             return written.text, written.notes
-        remark = maker_remark(load.robot, name) if isinstance(load, IdentifiedLoad) else ""
-        return export_load(load, name, self.force), (remark,) if remark else ()
+        return export_load(load, name, self.force), ()
 
     def _into_stage(self, load: IdentifiedLoad, stage: Path) -> StageText:
         pose = None

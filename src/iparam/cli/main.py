@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from iparam.child_process import safe_path_variables
 from iparam.cli.command_table import Command, choose, overview
+from iparam.cli.console.fixes import error_in_words
 from iparam.cli.console.option_names import in_options, speak_for
 from iparam.cli.console.typed_options import OF_ARGUMENTS, naming_file, naming_option, remember, too_much
 from iparam.errors import InputError, IparamError, UnknownNameError
@@ -54,8 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Read when NumPy is first loaded. Our matrices are small: threads of its own only make it wait for them, up to four
     # times as long on a busy machine, and what is large is spread over the cores by iparam itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if argv is None:
-        os.environ.update(safe_path_variables())  # for the processes that libraries start, as glfw does for MuJoCo
+    os.environ.update(
+        safe_path_variables()
+    )  # for the processes that libraries start, as glfw does when MuJoCo loads it
     _return_large_memory()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error does: a name must not end the program
@@ -118,6 +120,10 @@ def _run(arguments: list[str]) -> None:
 
         print(f"iparam {__version__}")
         return
+    if arguments[:1] == ["--tyro-print-completion"]:
+        from iparam.cli.completion import print_completion  # imports the modules of all commands
+
+        print_completion(arguments)
     listing = overview(arguments)
     if listing is not None:
         sys.stdout.write(listing)
@@ -188,7 +194,7 @@ def _traceback(error: Exception) -> Iterator[str]:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, IparamError):
-        return str(error)
+        return error_in_words(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import note, print_line
+from iparam.cli.console.printing import note, note_remark, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.joint_state import robot_of
-from iparam.cli.options.planning import read_plan
+from iparam.cli.options.planning import Blend, blended, read_plan
 from iparam.errors import InputError, IparamError, MissingExtraError
 from iparam.files.kind import FileKind
 
@@ -50,6 +50,7 @@ class Report(CorrectedRunOptions):
     """The run that the result comes from: .parquet, .csv, .npz or .mat."""
     trajectory: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """The motion as planned: .json."""
+    blend: Blend = None
     truth: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """What the arm really carried, from 'iparam simulate --truth': .json."""
     methods: Annotated[tuple[str, ...], arg(metavar="NAME ..", help_behavior_hint="")] = ()
@@ -67,7 +68,7 @@ class Report(CorrectedRunOptions):
         iparam.report.require_plot_extra()
 
         estimate = iparam.Estimate.load(self.result)
-        planned = None if self.trajectory is None else read_plan(self.trajectory)
+        planned = None if self.trajectory is None else blended(read_plan(self.trajectory), self.blend)
         truth = None if self.truth is None else iparam.simulation.GroundTruth.load(self.truth)
         recording, robot = (
             (None, self._robot(planned, estimate.frame)) if self.recording is None else self.load_run(self.recording)
@@ -89,8 +90,8 @@ class Report(CorrectedRunOptions):
             created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
             truth_frame="" if truth is None else truth.frame,
         )
-        for remark in content.remarks:
-            note(remark)
+        for one in content.remarks:
+            note_remark(one)
         iparam.report.write_report(self.output, replace(content, scene=self._scene(content)))
         print_line(f"report    {self.output}")
 

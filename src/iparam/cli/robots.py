@@ -29,7 +29,7 @@ from iparam.rounding import number
 class Robots(ArmOptions):
     """The robots known by name; with a name or a robot file, that robot in detail.
 
-    With --from, the arms that the robot files in a folder hold: URDF, MJCF, SDF.
+    With --from, the arms that the robot files in a folder hold: URDF and MJCF.
 
     Example:
       iparam robots
@@ -38,7 +38,7 @@ class Robots(ArmOptions):
     """
 
     robot: Annotated[Positional[str | None], arg(metavar="[ROBOT]", help_behavior_hint="(default: list all)")] = None
-    """A name from the list, or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from the list, or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     from_: Annotated[Path | None, arg(name="from", metavar="FOLDER", help_behavior_hint="")] = None
     """List what can be loaded in that folder and those in it."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
@@ -102,7 +102,7 @@ def _print_folder(folder: Path, as_json: bool) -> None:
     for entry in entries:
         file, robot = shlex.quote(str(entry.path)), entry.robot
         if robot is None:
-            print_line(f"{file}: {in_options(entry.problem)}")
+            print_line(in_options(entry.problem))
             continue
         open_ends = ", ".join(kind for kind, limited in entry.limited.items() if not limited)
         options = f"--base {shlex.quote(robot.base_frame)} --tip {shlex.quote(robot.tool_frame)}"

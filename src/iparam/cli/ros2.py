@@ -207,7 +207,7 @@ class SetPayload:
     service: Annotated[str, arg(metavar="NAME", help_behavior_hint="(default: the driver's own)")] = ""
     """Name of the service, where it is not the usual one."""
     accept_warnings: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Send a result whose warnings discredit it: you know better, and why."""
+    """Send a result whose remarks discredit it: you know better, and why."""
     yes: Annotated[bool, arg(help_behavior_hint="")] = False
     """Send without asking first. Needed where there is no terminal."""
     json: AsJson = False
@@ -217,7 +217,7 @@ class SetPayload:
         load = iparam.export.read_load(self.result)
         if not self.accept_warnings and (reasons := load.discredited_by):
             raise IparamError(
-                f"{self.result} is discredited by its warnings, and is not sent: {'; '.join(reasons)}; "
+                f"{self.result} is discredited by its remarks, and is not sent: {'; '.join(reasons)}; "
                 "--accept-warnings sends it nevertheless"
             )
         require_somebody_to_ask(self.yes, "set the payload", "it may be set")

@@ -11,7 +11,7 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_json, print_line, progress_bar
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line, progress_bar
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, note_robot_file, note_shape, robot_of
@@ -28,6 +28,7 @@ from iparam.cli.options.planning import (
 )
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
+from iparam.remarks import Remark, messages
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.catalog import robot_names
 from iparam.rounding import number, numbers
@@ -70,7 +71,7 @@ class SimulatedArmOptions(ArmOptions, MountingOptions, PayloadOptions):
     """File for the payload's true inertial parameters: .json."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     noise: Annotated[str, arg(metavar="PRESET")] = "ideal"
     """Noise of the sensors: ideal, ur5e or harsh."""
@@ -232,10 +233,10 @@ class Simulate(SimulatedArmOptions, MadeWithSetup):
         note_robot_file(recording.robot, self.output)
         if self.truth is not None:
             result.save_truth(self.truth)
-        warnings = [*recording.warnings, *iparam.sensing.wrist_range_warnings(robot.name, recording)]
-        for warning in warnings:
-            note(warning)
-        self._report(result, duration, elapsed, warnings)
+        remarks = [*recording.remarks, *iparam.sensing.wrist_range_remarks(robot.name, recording)]
+        for one in remarks:
+            note_remark(one)
+        self._report(result, duration, elapsed, remarks)
 
     def _simulator_kind(self) -> type[MujocoSimulator] | type[NewtonSimulator]:
         if self.backend == "mujoco":
@@ -244,7 +245,7 @@ class Simulate(SimulatedArmOptions, MadeWithSetup):
             note("Newton compiles its kernels the first time, which takes some minutes")
         return iparam.simulation.NewtonSimulator
 
-    def _report(self, result: SimulationResult, duration: float, elapsed: float, warnings: list[str]) -> None:
+    def _report(self, result: SimulationResult, duration: float, elapsed: float, remarks: list[Remark]) -> None:
         signals = result.recording.signals
         error = float(np.abs(signals["q"].values - signals["target_q"].values).max())
         samples = {name: int(signal.time.size) for name, signal in signals.items()}
@@ -259,7 +260,8 @@ class Simulate(SimulatedArmOptions, MadeWithSetup):
                     "seed": self.seed,
                     "output": str(self.output),
                     "truth": str(self.truth) if self.truth is not None else None,
-                    "warnings": warnings,
+                    "warnings": list(messages(remarks)),
+                    "remarks": [one.to_document() for one in remarks],
                     "real_time_factor": duration / elapsed,
                 }
             )

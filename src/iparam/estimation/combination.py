@@ -7,7 +7,6 @@ minus the gripper, and so do their covariances, which always add: each result ha
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +16,11 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.refutation import shows_no_body
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.estimate import Estimate, Refutation, Wrench, lasting_warnings
-from iparam.estimation.estimators.consistent import nearest_consistent
-from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
+from iparam.estimation.estimate import Estimate, Refutation, Wrench, lasting_remarks
+from iparam.estimation.estimators.consistent import nearest_consistent, nearest_taken
+from iparam.estimation.payload.estimate_assembly import estimate_of, precision_remarks
 from iparam.estimation.payload.partial_estimate import part_of
+from iparam.remarks import Remark, remark
 from iparam.rounding import NORMAL_95
 from iparam.sensing.sensor_frame import rigid_frames
 from iparam.spatial.consistency import is_physically_consistent
@@ -34,15 +34,11 @@ if TYPE_CHECKING:
 METHODS = {False: "sum", True: "difference"}
 """What a combination is called, by whether the second load was taken away."""
 
-NOTHING_KNOWN_OF_ERRORS = (
-    "The second load states no standard deviations: it counts as known exactly, and the intervals are those of the "
-    "first alone."
-)
-
 MOSTLY_DATA = 0.5
-"""Share of the data in what is known of an inertia below which a warning says that it rests on a shape."""
+"""Share of the data in what is known of an inertia below which a remark says that it rests on a shape."""
 
-_RESTS_ON = re.compile("The inertia rests on the (shape|box): ")
+RESTS_ON_SHAPE = "inertia-rests-on-shape"
+"""Code of the remark that says so."""
 
 MIXED = 1e-12
 """Share from which a parameter that is not known has a part in another one, seen from another frame."""
@@ -72,13 +68,13 @@ def combine_estimates(
     Args:
         first: e.g. the gripper; with ``minus`` the whole.
         second: e.g. the part that it holds; with ``minus`` the gripper. A body without standard deviations (from CAD, a
-            data sheet) counts as known exactly, and a warning says so.
+            data sheet) counts as known exactly, and a remark says so.
         minus: take the second away.
         pose: (4, 4) of the second's frame in the first's [m]; None where the two results name the same frame, or two
             that ``robot`` has behind its last joint.
         robot: whose frames the results name.
         frame: of a second that is a body; "" if it does not say. A result says its own.
-        names: of the two, such as their files, for warnings that are those of one; "" for one that needs none.
+        names: of the two, such as their files, for remarks that are those of one; "" for one that needs none.
 
     Raises:
         ContradictionError: the frames differ and nothing says how; or both come from one measured signal, so that their
@@ -100,7 +96,7 @@ def combine_estimates(
     free = np.where(unknown, np.nan, first.known_phi + sign * moved @ other)
     covariance = np.nan_to_num(first.covariance_phi, nan=0.0) + moved @ other_covariance @ moved.T
     covariance = np.where(unknown[:, None] | unknown, np.nan, covariance)
-    warnings = _warnings(first, second, names)
+    remarks = _remarks(first, second, names)
     half = NORMAL_95 * float(np.sqrt(covariance[0, 0]))
     if not free[0] > half:
         raise IdentificationError(
@@ -113,11 +109,8 @@ def combine_estimates(
     if not possible:
         phi = nearest_consistent(free, _inverse(covariance))
         distance = np.sqrt((phi - free) @ _inverse(covariance) @ (phi - free))
-        warnings.append(
-            "The two results leave parameters that no rigid body has; the nearest consistent ones, "
-            f"{distance:.1f} standard deviations away, were taken."
-        )
-    left_open = [part_of(phi)] if unknown.any() else precision_warnings(phi, np.sqrt(np.diag(covariance)))
+        remarks.append(nearest_taken(float(distance)))
+    left_open = [part_of(phi)] if unknown.any() else precision_remarks(phi, np.sqrt(np.diag(covariance)))
     share = None if unknown.any() else _data_share(first, second, moved)
     combined = estimate_of(
         METHODS[minus],
@@ -128,13 +121,13 @@ def combine_estimates(
         residual_rms=Wrench(np.zeros(3), np.zeros(3)),
         samples=first.samples + (second.samples if isinstance(second, Estimate) else 0),
         data_share=share,
-        warnings=[*warnings, *_reliance(first, second, share, METHODS[minus]), *left_open],
+        remarks=[*remarks, *_reliance(first, second, share, METHODS[minus]), *left_open],
         unconstrained_phi=None if possible else free,
     )
     reason = "" if unknown.any() else shows_no_body(combined, f"The {METHODS[minus]} is no possible load: it has")
     if reason:
         part = f"{names[1] or 'the second result'} is not a part of {names[0] or 'the first'}"
-        reason = f"{reason} So {part}, or not where it is said to be (--pose)."
+        reason = f"{reason} So {part}, or not where it is said to be."
     return dataclasses.replace(
         combined,
         robot=first.robot,
@@ -161,7 +154,7 @@ def in_frame(load: Estimate, robot: Robot) -> Estimate:
         residual_norm=load.residual_norm,
         residual_rms=load.residual_rms,
         samples=load.samples,
-        warnings=list(load.warnings),
+        remarks=load.remarks,
     )
     return dataclasses.replace(found, robot=load.robot, frame=robot.tool_frame, measurements=load.measurements)
 
@@ -177,7 +170,7 @@ def _pose_between(first: str, second: str, pose: ArrayLike | None, robot: Robot 
         return np.asarray(inverse_transform(known[first]) @ known[second])
     raise ContradictionError(
         f"the results are in different frames, {first!r} and {second!r}: say where the second is in the first "
-        "(--pose X Y Z R P Y, in m and degrees), or give the robot that has both behind its last joint (--robot)"
+        "(pose), or give the robot that has both behind its last joint"
     )
 
 
@@ -191,35 +184,34 @@ def _require_independent(first: Estimate, second: Estimate) -> None:
         )
 
 
-def _warnings(first: Estimate, second: Estimate | InertialParameters, names: tuple[str, str]) -> list[str]:
+def _remarks(first: Estimate, second: Estimate | InertialParameters, names: tuple[str, str]) -> list[Remark]:
     """What both had to say that stays true of the combination, with whose it is."""
     found = _owned(first, names[0])
     if not isinstance(second, Estimate):
-        return [*found, NOTHING_KNOWN_OF_ERRORS]
+        return [*found, remark("second-load-exact")]
     found += _owned(second, names[1])
     if not first.frame or not second.frame:
-        found.append("A result does not name its frame: both are believed to be in the same one.")
+        found.append(remark("frames-assumed-equal"))
     if first.robot and second.robot and first.robot != second.robot:
-        found.append(f"The results come from different arms, {first.robot} and {second.robot}.")
+        found.append(remark("estimates-of-different-arms", arms=f"{first.robot}, {second.robot}"))
     return found
 
 
-def _owned(result: Estimate, name: str) -> list[str]:
-    """The warnings of a result that last, with its name; what its inertia rests on is said of the combination."""
-    lasting = [text for text in lasting_warnings(result.warnings) if not _RESTS_ON.match(text)]
-    return [f"Of '{name}': {text}" if name and not text.startswith("Of '") else text for text in lasting]
+def _owned(result: Estimate, name: str) -> list[Remark]:
+    """The remarks of a result that last, with its name; what its inertia rests on is said of the combination."""
+    lasting = [one for one in lasting_remarks(result.remarks) if one.code != RESTS_ON_SHAPE]
+    return [one.of(name) if name and "owner" not in one.values else one for one in lasting]
 
 
 def _reliance(
     first: Estimate, second: Estimate | InertialParameters, share: FloatArray | None, what: str
-) -> tuple[str, ...]:
-    """A sentence if most of the inertia comes from shapes; ``share`` (10,) is that of the data, None if it is open."""
-    given = (*first.warnings, *(second.warnings if isinstance(second, Estimate) else ()))
+) -> tuple[Remark, ...]:
+    """A remark if most of the inertia comes from shapes; ``share`` (10,) is that of the data, None if it is open."""
+    given = (*first.remarks, *(second.remarks if isinstance(second, Estimate) else ()))
     least = 1.0 if share is None else float(share[4:].min())
-    if least >= MOSTLY_DATA or not any(_RESTS_ON.match(text) for text in given):
+    if least >= MOSTLY_DATA or not any(one.code == RESTS_ON_SHAPE for one in given):
         return ()
-    known = f"{100 * (1.0 - least):.0f} % of what is known of its least shown entry in the {what} comes from it"
-    return (f"The inertia rests on the shape: {known}.",)
+    return (remark(RESTS_ON_SHAPE, share=100.0 * (1.0 - least), what=what),)
 
 
 def _data_share(first: Estimate, second: Estimate | InertialParameters, moved: FloatArray) -> FloatArray | None:

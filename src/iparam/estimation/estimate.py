@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,12 +15,12 @@ from iparam.arrays import FloatArray, as_float_array, covariance_problem, frozen
 from iparam.errors import InputError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import RefutedResultError
-from iparam.estimation.estimate_table import estimate_html, estimate_lines, estimate_rows, interval_groups
+from iparam.estimation.estimate_table import estimate_html, estimate_lines, interval_groups
 from iparam.estimation.shape.found import FoundShape
 from iparam.files.json import write_json
 from iparam.plotting.interval_plots import interval_figure
 from iparam.printable import printable
-from iparam.remarks import Remark
+from iparam.remarks import Plain, Remark, messages
 from iparam.rounding import NORMAL_95, decimals_for, number, numbers, with_interval
 from iparam.sensing.correction import Correction
 from iparam.spatial.derived import derived_part, symmetric
@@ -76,17 +75,30 @@ class Cause:
 
     Attributes:
         cause: its slug, such as "wrench-sign".
-        sentence: what it would explain, and the option that corrects it.
+        sentence: what it would explain.
         residual_before, residual_after: root mean square of the residuals as it is and with the correction, of the
             force [N] or, for joint torques, of the torques [N m].
-        correction: the options that put it right, as they are typed; "" where none does.
+        fix: what to change in the setup to correct it; empty where no setting does.
     """
 
     cause: str
     sentence: str
     residual_before: float
     residual_after: float
-    correction: str = ""
+    fix: Mapping[str, Plain] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.cause, self.sentence))
+
+    def to_document(self) -> dict[str, Any]:
+        """As in a result file."""
+        return {
+            "cause": self.cause,
+            "sentence": self.sentence,
+            "residual_before": self.residual_before,
+            "residual_after": self.residual_after,
+            "fix": dict(self.fix),
+        }
 
 
 @dataclass(frozen=True)
@@ -133,8 +145,7 @@ class Estimate:
             None without a prior.
         time_correlation: by how much the variances were raised because the residuals are correlated in time; 1 where
             they are not, or where it is not known (a file does not hold it).
-        warnings: what a reader should know, one sentence each.
-        remarks: the same as values; see `iparam.remarks`.
+        remarks: what a reader should know; see `iparam.remarks`.
         robot: name or URDF path of the arm that carried it; "" if unknown.
         frame: the tool frame that all of it is in; "" if unknown.
         measurements: fingerprints of the signals that it comes from; () if unknown. Estimates that share one are not
@@ -167,7 +178,6 @@ class Estimate:
     samples: int
     data_share: FloatArray | None = None
     time_correlation: float = 1.0
-    warnings: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
     status: str = SUCCESS
     robot: str = ""
@@ -181,6 +191,14 @@ class Estimate:
     correction_deviations: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     shape: FoundShape | None = None
     gain: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "remarks", tuple(dict.fromkeys(self.remarks)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The messages of the remarks."""
+        return messages(self.remarks)
 
     @classmethod
     def from_phi(cls, phi: ArrayLike, covariance: ArrayLike | None = None, method: str = "given") -> Estimate:
@@ -199,7 +217,7 @@ class Estimate:
             raise InputError(f"phi and covariance must be of one load, got {values.shape} and {known.shape}")
         if covariance is not None and (problem := covariance_problem(known)):
             raise InputError(f"covariance {problem}")
-        return estimate_of(method, values, known, condition_number=np.nan, residual_norm=0.0, samples=0, warnings=())
+        return estimate_of(method, values, known, condition_number=np.nan, residual_norm=0.0, samples=0)
 
     @property
     def complete(self) -> bool:
@@ -225,11 +243,10 @@ class Estimate:
 
     @property
     def to_see_the_rest(self) -> str:
-        """The warning that says what the data determine, and what would show the rest, or the status if there is none;
-        "" for a whole result.
+        """What the data determine, and what would show the rest, or the status if no remark says so; "" for a whole
+        result.
         """
-        told = (text for text in self.warnings if text.startswith(ONLY_A_PART))
-        return "" if self.complete else next(told, self.status)
+        return "" if self.complete else part_message(self.remarks, self.status)
 
     def require_complete(self, what: str) -> None:
         """Raise an error if the result is a part only; ``what`` needs all of it, in a sentence."""
@@ -261,13 +278,14 @@ class Estimate:
         return {
             "verdict": verdict.word,
             "sentence": verdict.sentence if refutation is None else refutation.reason,
-            "causes": [dataclasses.asdict(cause) for cause in causes],
+            "causes": [cause.to_document() for cause in causes],
             **({"unseen": verdict.unseen} if verdict.unseen else {}),
+            "rules": [rule.to_document() for rule in verdict.rules],
         }
 
     def __str__(self) -> str:
         """The table of ``iparam identify payload``."""
-        return "\n".join(estimate_lines(self, estimate_rows(self)))
+        return "\n".join(estimate_lines(self))
 
     def __repr__(self) -> str:
         mass = with_interval(self.mass, NORMAL_95 * self.standard_deviation.mass, "kg")
@@ -347,20 +365,23 @@ class Estimate:
         return read_result(path)
 
 
-ONLY_A_PART = "The data determine only "
-"""How the warning begins that says what the data determine of a load, and what would show the rest."""
+ONLY_A_PART = "only-a-part"
+"""The code of the remark that says what the data determine of a load, and what would show the rest."""
 
-_UNSTATED_PART = "The data do not show the rest (null); a motion of 'iparam excite optimize' does."
+OF_ONE_FIT = (ONLY_A_PART, "parameter-open")
+"""Codes of remarks that say what one fit determines, which is not true of what becomes of it."""
 
-
-def part_warning(warnings: Iterable[str]) -> str:
-    """The one of some warnings that says what would show the rest of a load; a plain sentence if none does."""
-    return next((text for text in warnings if text.startswith(ONLY_A_PART)), _UNSTATED_PART)
+_UNSTATED_PART = "The data do not show the rest (null). A planned excitation motion does."
 
 
-def lasting_warnings(warnings: Iterable[str]) -> list[str]:
-    """Those of some warnings that stay true where the result becomes a part of another: not what it determines."""
-    return [text for text in warnings if "not determined" not in text and not text.startswith(ONLY_A_PART)]
+def part_message(remarks: Iterable[Remark], otherwise: str = _UNSTATED_PART) -> str:
+    """The message that says what would show the rest of a load, or ``otherwise`` if there is none."""
+    return next((one.message for one in remarks if one.code == ONLY_A_PART), otherwise)
+
+
+def lasting_remarks(remarks: Iterable[Remark]) -> list[Remark]:
+    """Those that stay true where the result becomes a part of another: not what it determines."""
+    return [one for one in remarks if one.code not in OF_ONE_FIT]
 
 
 def grouped_names(known: ArrayLike) -> tuple[str, ...]:

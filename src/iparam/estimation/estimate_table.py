@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,8 @@ from iparam.estimation.assessment.verdict import verdict_on
 from iparam.plotting.html import html_fragment, html_table, shown
 from iparam.plotting.interval_plots import IntervalGroup, interval_figure
 from iparam.printable import printable
-from iparam.remarks import Severity
+from iparam.remarks import Plain, Severity, fix_text
 from iparam.rounding import NORMAL_95, decimals_for, number
-from iparam.spatial.transforms import rpy_from_rotation
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Cause, Estimate
@@ -28,8 +27,11 @@ MOST_PARTS = 12
 _WIDTH = 100
 """Columns of a line that is wrapped."""
 
+Spell = Callable[[Mapping[str, Plain]], str]
+"""How a fix is written for those who read the table."""
 
-def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
+
+def estimate_rows(estimate: Estimate, spell: Spell = fix_text) -> Iterator[tuple[str, str]]:
     """The verdict, the ten parameters with their 95 % intervals, what they rest on, and what would explain the data
     better: name and text of each row.
     """
@@ -61,26 +63,18 @@ def estimate_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
         yield "from the data", f"{shares} % of phi, the rest from the prior"
     if estimate.shape is not None:
         yield from shape_rows(estimate.shape)
-    for line in _correction_lines(estimate):
+    for line in _correction_lines(estimate, spell):
         yield "corrected", line
-    yield from doubt_rows(estimate)
+    yield from doubt_rows(estimate, spell)
 
 
 def shape_rows(shape: FoundShape) -> Iterator[tuple[str, str]]:
-    """The densities of the parts of a shape, and where it is if that was estimated."""
+    """The densities of the parts of a shape."""
     for part in shape.filled_parts[:MOST_PARTS]:
         half = NORMAL_95 * part.standard_deviation
         yield "density", f"{_interval(part.density, half)} kg/m^3 of {part.name}"
     if len(shape.filled_parts) > MOST_PARTS:
         yield "density", f"and of {len(shape.filled_parts) - MOST_PARTS} further parts, in the result file"
-    if shape.pose is not None and shape.pose_deviation is not None:
-        place = zip(1e3 * shape.pose[:3, 3], 1e3 * NORMAL_95 * shape.pose_deviation[:3], strict=True)
-        turns = np.degrees(rpy_from_rotation(shape.pose[:3, :3])), np.degrees(NORMAL_95 * shape.pose_deviation[3:])
-        yield "shape at", ", ".join(_interval(float(value), float(half)) for value, half in place) + " mm"
-        yield (
-            "shape turned",
-            ", ".join(_interval(float(turn), float(half)) for turn, half in zip(*turns, strict=True)) + " deg",
-        )
 
 
 def verdict_row(estimate: Estimate) -> tuple[str, str]:
@@ -92,20 +86,25 @@ def verdict_row(estimate: Estimate) -> tuple[str, str]:
     return "verdict", heading if heading.startswith(verdict.word) else f"{verdict.word}: {heading}"
 
 
-def doubt_rows(estimate: Estimate) -> Iterator[tuple[str, str]]:
-    """What would explain the data better, best first, with the option that corrects it; or what no data show."""
+def doubt_rows(estimate: Estimate, spell: Spell = fix_text) -> Iterator[tuple[str, str]]:
+    """What would explain the data better, best first, with its correction; what is doubted; and what no data show."""
     for cause in _causes(estimate):
-        yield "cause", f"{cause.cause}: {cause.sentence}"
+        correction = f" Correction: {spell(cause.fix)}" if cause.fix else ""
+        yield "cause", f"{cause.cause}: {cause.sentence}{correction}"
     for one in estimate.remarks:
-        yield str(one.severity), f"{one.code}: {one.message}"
+        if one.lowers:
+            correction = f" Correction: {spell(one.fix)}" if one.fix else ""
+            yield str(one.severity), f"{one.code}: {one.message}{correction}"
     if unseen := verdict_on(estimate).unseen:
         yield "unseen", unseen
 
 
-def estimate_lines(estimate: Estimate, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Rows about an estimate as lines for a terminal: sentences are wrapped, with options on one line to be copied."""
-    options = [printable(cause.correction) for cause in _causes(estimate) if cause.correction]
-    for name, text in rows:
+def estimate_lines(
+    estimate: Estimate, spell: Spell = fix_text, rows: Iterable[tuple[str, str]] | None = None
+) -> Iterator[str]:
+    """Rows about an estimate as lines for a terminal: sentences are wrapped, corrections stay on one line."""
+    options = [printable(spell(cause.fix)) for cause in _causes(estimate) if cause.fix]
+    for name, text in estimate_rows(estimate, spell) if rows is None else rows:
         line = printable(table_line(name, text))
         if len(line) <= _WIDTH or name not in ("cause", "unseen", *Severity):
             yield line
@@ -126,16 +125,17 @@ def _causes(estimate: Estimate) -> tuple[Cause, ...]:
     return estimate.causes if estimate.refutation is None else estimate.refutation.causes
 
 
-def _correction_lines(estimate: Estimate) -> Iterator[str]:
-    """What was put right in the recording, a line each: as given, or as estimated with its 95 % interval."""
-    for name, value in estimate.correction.to_document().items():
+def _correction_lines(estimate: Estimate, spell: Spell) -> Iterator[str]:
+    """What was corrected in the recording, a line each: as given, or as estimated with its 95 % interval."""
+    fix = estimate.correction.fix
+    for name, value in fix.items():
         deviations, unit = estimate.correction_deviations.get(name), estimate.correction.unit(name)
         if deviations is None:
-            yield f"{estimate.correction.option(name)}{f' {unit}' if unit else ''}"
+            yield f"{spell({name: value})}{f' {unit}' if unit else ''}"
             continue
-        pairs = zip(np.ravel(value), deviations, strict=True)
+        pairs = zip(np.ravel(np.asarray(value)), deviations, strict=True)
         each = ", ".join(_interval(float(one), NORMAL_95 * deviation) for one, deviation in pairs)
-        yield f"--{name.replace('_', '-')} {each}{f' {unit}' if unit else ''} (95 %) estimated"
+        yield f"{name.replace('_', ' ')} {each}{f' {unit}' if unit else ''} (95 %), estimated"
 
 
 def _interval(value: float, half_width: float, least: int = 0) -> str:

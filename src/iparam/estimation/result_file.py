@@ -20,14 +20,11 @@ from iparam.estimation.shape.found import FoundShape
 from iparam.estimation.static.result_document import STATIC_FORMAT, as_result
 from iparam.files.json import JsonSection, read_json
 from iparam.files.kind import FileKind
-from iparam.remarks import Remark, Severity, remark
+from iparam.remarks import Plain, Remark, plain, read_remark, remark
 from iparam.rounding import NORMAL_95
 from iparam.sensing.correction import Correction
 from iparam.spatial.consistency import check_consistency, may_be_body
 from iparam.spatial.derived import derived_part, mass_com_inertia_jacobian, symmetric
-
-UNSTATED = "The result does not say whether there were warnings: identify anew."
-"""The warning of a result without a list of them, which every result of an identification has."""
 
 EDITED = "was the file edited by hand?"
 _NOTHING = Wrench(frozen(np.zeros(3)), frozen(np.zeros(3)))
@@ -82,8 +79,7 @@ def _estimate(document: JsonSection) -> Estimate:
         sensor_bias=_wrench(document, "sensor_bias"),
         samples=_samples(document, unlimited),
         data_share=_share(document, "data_share"),
-        warnings=_texts(document, "warnings", (UNSTATED,)),
-        remarks=tuple(_remark(part) for part in (document.sections("remarks") if document.has("remarks") else [])),
+        remarks=stated_remarks(document),
         status=document.text("status") if document.has("status") else SUCCESS,
         robot=document.text("robot") if document.has("robot") else "",
         frame=_name(document, "frame"),
@@ -169,22 +165,30 @@ def _causes(part: JsonSection) -> tuple[Cause, ...]:
             cause.text("sentence"),
             _at_least(cause, "residual_before", 0.0),
             _at_least(cause, "residual_after", 0.0),
-            cause.text("correction") if cause.has("correction") else "",
+            _fix(cause),
         )
         for cause in (part.sections("causes") if part.has("causes") else [])
     )
 
 
-def _remark(part: JsonSection) -> Remark:
-    """A remark is its code and its values; the message is made again."""
-    severity, values = part.text("severity"), part.section("values").content
-    try:
-        made = remark(part.text("code"), Severity(severity), **values)
-    except (ValueError, KeyError, TypeError, IparamError):
-        raise part.error("code", f"is no remark with the severity {severity!r} and the values {values!r}") from None
-    if made.message != part.text("message"):
-        raise part.error("message", f"does not agree with code and values: {EDITED}")
-    return made
+def _fix(cause: JsonSection) -> dict[str, Plain]:
+    stated = cause.content.get("fix") or {}
+    if not isinstance(stated, dict):
+        raise cause.error("fix", "must name fields and their values")
+    return {str(name): plain(value) for name, value in stated.items()}
+
+
+def stated_remarks(document: JsonSection) -> tuple[Remark, ...]:
+    """The remarks of a result file; every result of an identification states them, and one that does not is doubted.
+
+    Older files have the messages alone, "warnings": where they are none, there is nothing to doubt.
+    """
+    if "remarks" not in document.content:
+        return () if document.content.get("warnings") == [] else (remark("remarks-unstated"),)
+    entries = document.content["remarks"]
+    if not isinstance(entries, list):
+        raise document.error("remarks", "must be a list")
+    return tuple(read_remark(one, str(document.file)) for one in entries)
 
 
 def _stated_correction(document: JsonSection) -> dict[str, Any]:

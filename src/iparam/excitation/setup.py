@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array
+from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, InputError
 from iparam.excitation.constraints.collision import ToolDisplacementConstraint, capsule_collision, sphere_collision
 from iparam.excitation.constraints.constraint import (
@@ -30,7 +30,6 @@ from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.collision.spheres import sphere_scene
-from iparam.robot.kernels.notice import expect
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import FAR
 from iparam.spatial.parameters import InertialParameters
@@ -80,7 +79,6 @@ def planning_problem(
         conditions: payload, its parameters, cell and limits in one, as a trajectory file holds them. Those of
             `reference_conditions` give the reference problem, whose motion is its own, too.
     """
-    expect("plan")
     if conditions is not None:
         if any(given is not None for given in (payload, payload_parameters, cell, limits)):
             raise InputError("conditions= holds payload, cell and limits: give either that or those")
@@ -220,17 +218,32 @@ class SphereChecker:
     payload_half_extents: ArrayLike = (0.05, 0.075, 0.10)
     payload_center: ArrayLike = (0.0, 0.0, 0.10)
 
+    def __post_init__(self) -> None:
+        self._own("ground_height", ())
+        self._own("clearance", ())
+        self._own("payload_center", (3,))
+        for name, sizes in (
+            ("link_radii", self._own("link_radii", None)),
+            ("payload_half_extents", self._own("payload_half_extents", (3,))),
+        ):
+            if (sizes <= 0.0).any():
+                raise InputError(f"{name} must be positive, got {sizes.tolist()}")
+        if self.clearance < 0.0:
+            raise InputError(f"clearance must not be negative, got {self.clearance:g}")
+
+    def _own(self, name: str, shape: tuple[int, ...] | None) -> FloatArray:
+        """A field as a checked array, or number, that cannot be changed; ``shape`` None for one number a joint."""
+        value = as_float_array(getattr(self, name), name)
+        if value.ndim != 1 if shape is None else value.shape != shape:
+            expected = "(n,)" if shape is None else str(shape)
+            raise InputError(f"{name} must have shape {expected}, got {value.shape}")
+        object.__setattr__(self, name, frozen(value) if value.ndim else float(value))
+        return value
+
     @property
     def payload(self) -> PayloadBox:
         """The payload's box."""
-        extents, center = (
-            as_float_array(value, name, (3,))
-            for name, value in (
-                ("payload_half_extents", self.payload_half_extents),
-                ("payload_center", self.payload_center),
-            )
-        )
-        return PayloadBox(extents, center)
+        return PayloadBox(np.asarray(self.payload_half_extents), np.asarray(self.payload_center))
 
     def scene(self, robot: Robot, payload: Sequence[PayloadBox] | None = None) -> CollisionScene:
         """The shapes for an arm, with its own box or with others."""
@@ -251,9 +264,11 @@ class SphereChecker:
 
 def _reference_problem_for(robot: Robot, gravity: FloatArray) -> ExcitationProblem:
     if robot.name != "ur5e":
-        raise InputError(f"the reference problem is for the ur5e, not for {robot.name}: leave out --preset")
+        raise InputError(
+            f"the reference problem is for the ur5e, not for {robot.name}: leave it out", argument="preset"
+        )
     if np.abs(gravity - STANDARD_GRAVITY).max() > 0.0:
-        raise InputError("the reference problem is that of an arm on the floor: leave out --preset")
+        raise InputError("the reference problem is that of an arm on the floor: leave it out", argument="preset")
     return reference_problem()
 
 
@@ -273,12 +288,15 @@ def reference_problem(
     robot = catalog_robot("ur5e")
     q0 = np.radians([90.0, -90.0, 90.0, -90.0, -90.0, 90.0])
     names = robot.joint_names
+    most = as_float_array(velocity, "velocity")
+    if most.shape not in ((), (len(names),)):
+        raise InputError(f"velocity must be one number or {len(names)}, got shape {most.shape}")
     return ExcitationProblem(
         robot,
         WrenchInformation(robot),
         (
             JointLimitConstraint.symmetric(0, 2 * np.pi, names),
-            JointLimitConstraint.symmetric(1, np.broadcast_to(velocity, len(names)), names),
+            JointLimitConstraint.symmetric(1, np.broadcast_to(most, len(names)), names),
             JointLimitConstraint.symmetric(2, 8.0, names),
             ToolDisplacementConstraint.from_start(robot, q0, 0.8),
             *(SphereChecker() if checker is None else checker).constraints(robot),

@@ -115,7 +115,8 @@ def choose_poses(
     if not turns_gravity(problem.robot, gravity):
         raise InfeasibleError(
             f"{problem.robot.name} cannot turn gravity to other axes of its tool, so that all poses at rest tell the "
-            "same: move the load instead (iparam excite optimize), or mount the arm otherwise (--mounting)"
+            "same: move the load instead (iparam excite optimize), or mount the arm otherwise",
+            argument="mounting",
         )
     start = _worst(problem, problem.q0[None])
     if start is not None:
@@ -260,7 +261,7 @@ def _worst(problem: ExcitationProblem, poses: FloatArray) -> WorstMargin | None:
 
 
 def _at_rest(poses: FloatArray) -> MotionArrays:
-    q = np.array(poses)  # writable copies: the kernels are compiled for them
+    q = np.array(poses)  # writable copies: the native core takes no others
     return MotionArrays(q, *(np.zeros_like(q) for _ in range(3)))
 
 

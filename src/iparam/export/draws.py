@@ -12,8 +12,8 @@ from pathlib import Path
 import iparam
 from iparam.errors import InputError
 from iparam.estimation.estimate import DERIVED_NAMES
+from iparam.export.comment import comment_lines, decimals, line_comment, uncertainty
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimals, line_comment, remarks, uncertainty
 from iparam.rounding import percent
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 
@@ -82,13 +82,13 @@ def numbered(path: Path, count: int) -> list[Path]:
 
 def to_csv(load: IdentifiedLoad) -> str:
     """A table with one row, see `draws_to_csv`."""
-    return _table(remarks(load, *_COLUMNS, *uncertainty(load)), [load])
+    return _table(comment_lines(load, *_COLUMNS, *uncertainty(load)), [load])
 
 
 def draws_to_csv(loads: Sequence[IdentifiedLoad]) -> str:
     """A table of loads, a row each: mass, centre of mass, inertia about it; lines of a comment before the header."""
     whole = replace(loads[0], origin=f"{len(loads)} draws from {loads[0].origin.partition(' from ')[2]}")
-    return _table(remarks(whole, *_COLUMNS, *uncertainty(whole)), loads)
+    return _table(comment_lines(whole, *_COLUMNS, *uncertainty(whole)), loads)
 
 
 _COLUMNS = (

@@ -20,6 +20,7 @@ from iparam.export.sdf import to_sdf_inertial
 from iparam.export.urdf.inertial import to_urdf_inertial
 from iparam.export.usd.layers import to_usd
 from iparam.files.kind import FileKind
+from iparam.remarks import Remark, remark
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ FORMATS = {
         ExportFormat(
             "urdf",
             ".urdf",
-            "<inertial> of a URDF's link; with --urdf, a whole robot",
+            "<inertial> of a URDF's link; into a URDF, a whole robot",
             FileKind.EXPORTED_URDF,
             to_urdf_inertial,
         ),
@@ -87,13 +88,11 @@ FORMATS = {
             to_json,
             to_json_static,
         ),
-        ExportFormat(
-            "usd", ".usda", "rigid body for Isaac Sim; with --stage, into a stage", FileKind.EXPORTED_USD, to_usd
-        ),
+        ExportFormat("usd", ".usda", "rigid body for Isaac Sim, alone or in a stage", FileKind.EXPORTED_USD, to_usd),
         ExportFormat(
             "csv",
             ".csv",
-            "a table; with --samples, a row a draw",
+            "a table of the load, or of draws, one a row",
             FileKind.EXPORTED_TABLE,
             to_csv,
             write_many=draws_to_csv,
@@ -113,17 +112,14 @@ MAKERS = {
 """Format of a controller -> its maker, and how the names of that maker's arms begin."""
 
 
-def maker_remark(robot: str, format_name: str) -> str:
-    """A sentence if a load was identified on an arm of another maker than the controller's; "" if it is not known."""
+def maker_remark(robot: str, format_name: str) -> Remark | None:
+    """What to say of a load from an arm of another maker than the controller's; None if that is not known."""
     name = robot.split(" ")[0].replace("\\", "/").rpartition("/")[2].lower()
     wanted, own = MAKERS.get(format_name, ("", ()))
     others = [maker for key, (maker, names) in MAKERS.items() if key != format_name and name.startswith(names)]
     if not wanted or name.startswith(own) or not others:
-        return ""
-    return (
-        f"the load was identified on {name}, an arm of {others[0]}, and {format_name} is for controllers of {wanted}: "
-        "right only if the load is moved there and hangs on its flange in the same way"
-    )
+        return None
+    return remark("controller-of-other-maker", robot=name, maker=others[0], format=format_name, wanted=wanted)
 
 
 def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool = False) -> str:
@@ -147,6 +143,6 @@ def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool
         able = ", ".join(entry.name for entry in FORMATS.values() if entry.write_static is not None)
         raise InputError(
             f"format {format_name} needs an inertia, which this result does not have in full. {load.to_see_the_rest} "
-            f"Its shape would tell it, too (--shape, --shape-box). Formats that do without: {able}"
+            f"Its shape would tell it, too. Formats that do without: {able}"
         )
     return chosen.write_static(load)

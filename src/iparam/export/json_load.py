@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from iparam.export.comment import comment_lines
 from iparam.export.load import LOAD_FORMAT, IdentifiedLoad, StaticLoad
-from iparam.export.remarks import remarks
 from iparam.files.json import json_text
+from iparam.remarks import messages
 from iparam.spatial.inertia import principal_axes
 
 
@@ -13,7 +14,7 @@ def to_json(load: IdentifiedLoad) -> str:
     rotation, moments = principal_axes(load.inertia_about_com)
     document = {
         "format": LOAD_FORMAT,
-        "comment": remarks(
+        "comment": comment_lines(
             load,
             "Mass [kg]; center_of_mass in the frame [m]; inertias [kg m^2] about the point their name says, in the "
             "frame's axes.",
@@ -29,7 +30,8 @@ def to_json(load: IdentifiedLoad) -> str:
         "principal_moments": moments.tolist(),
         "principal_axes": rotation.tolist(),
         "physically_consistent": not load.violations,
-        "warnings": list(load.warnings),
+        "warnings": list(messages(load.remarks)),
+        "remarks": [one.to_document() for one in load.remarks],
         **({"assessment": {"verdict": "refuted", "sentence": load.refuted}} if load.refuted else {}),
     }
     return json_text(document)
@@ -39,7 +41,7 @@ def to_json_static(load: StaticLoad) -> str:
     """The same of a load whose inertia is not known in full: null, as in the result."""
     document = {
         "format": LOAD_FORMAT,
-        "comment": remarks(
+        "comment": comment_lines(
             load,
             "Mass [kg]; center_of_mass in the frame [m]. The inertia is not known in full: null.",
             "phi: m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the frame's origin.",
@@ -50,7 +52,8 @@ def to_json_static(load: StaticLoad) -> str:
         "inertia_about_com": None,
         "phi": [load.mass, *(load.mass * load.center_of_mass).tolist(), *([None] * 6)],
         "physically_consistent": not load.violations,
-        "warnings": list(load.warnings),
+        "warnings": list(messages(load.remarks)),
+        "remarks": [one.to_document() for one in load.remarks],
         **({"assessment": {"verdict": "refuted", "sentence": load.refuted}} if load.refuted else {}),
     }
     return json_text(document)

@@ -13,11 +13,11 @@ import numpy as np
 from iparam.arrays import ROUNDING, FloatArray, as_float_array, covariance_problem, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
 from iparam.estimation.errors import RefutedResultError
-from iparam.estimation.estimate import part_warning
-from iparam.estimation.result_file import UNSTATED, read_result, stated_refutation
-from iparam.export.discrediting import discrediting
+from iparam.estimation.estimate import part_message
+from iparam.estimation.result_file import read_result, stated_refutation, stated_remarks
 from iparam.files.json import JsonSection, read_json
 from iparam.files.kind import FileKind
+from iparam.remarks import Remark, messages
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.spatial.consistency import check_consistency
 from iparam.spatial.derived import derived_covariance
@@ -50,7 +50,7 @@ class IdentifiedLoad:
         inertia_about_com: (3, 3) symmetric, about the centre of mass, in the frame's axes [kg m^2].
         frame: name of the frame, the tool frame of the arm.
         physically_consistent: whether the identification called it so.
-        warnings: what the identification had to say, one sentence each.
+        remarks: what the identification had to say.
         robot: name or URDF path of the arm that carried it; "" if unknown.
         refuted: why the data of the identification refute it, in a sentence; "" if they do not.
         covariance_phi: (10, 10) of `phi`; None if it is not known.
@@ -63,7 +63,7 @@ class IdentifiedLoad:
     inertia_about_com: FloatArray
     frame: str = DEFAULT_FRAME
     physically_consistent: bool = True
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     robot: str = ""
     refuted: str = ""
     covariance_phi: FloatArray | None = None
@@ -81,7 +81,7 @@ class IdentifiedLoad:
         object.__setattr__(self, "mass", float(as_float_array(self.mass, "mass").reshape(())))
         object.__setattr__(self, "center_of_mass", frozen(center + 0.0))  # + 0.0: no -0.0 in the files
         object.__setattr__(self, "inertia_about_com", frozen(symmetric_array(inertia, "inertia_about_com", 3) + 0.0))
-        object.__setattr__(self, "warnings", tuple(self.warnings))
+        object.__setattr__(self, "remarks", tuple(self.remarks))
         if self.covariance_phi is not None:
             covariance = symmetric_array(self.covariance_phi, "covariance_phi", 10)
             if covariance.shape != (10, 10):
@@ -106,7 +106,7 @@ class IdentifiedLoad:
             estimate.inertia_about_com,
             frame or estimate.frame or _tool_frame_of(estimate.robot),
             estimate.physically_consistent,
-            estimate.warnings,
+            estimate.remarks,
             estimate.robot,
             "" if estimate.refutation is None else estimate.refutation.sentence,
             None if np.isnan(estimate.covariance_phi).any() else estimate.covariance_phi,
@@ -117,7 +117,7 @@ class IdentifiedLoad:
         """Read a result (``iparam-result/1``) or what the format ``json`` exports (``iparam-load/1``)."""
         load = read_load(path)
         if not isinstance(load, cls):
-            raise InputError(f"{path} has no inertia, which StaticLoad does not need. {part_warning(load.warnings)}")
+            raise InputError(f"{path} has no inertia, which StaticLoad does not need. {part_message(load.remarks)}")
         return load
 
     @property
@@ -151,8 +151,8 @@ class IdentifiedLoad:
 
     @property
     def discredited_by(self) -> tuple[str, ...]:
-        """Why the numbers are not to be used: the refutation, and the warnings that `discrediting` lists."""
-        return (*((self.refuted,) if self.refuted else ()), *discrediting(self.warnings))
+        """Why the numbers are not to be used: the refutation, and the remarks that doubt them."""
+        return (*((self.refuted,) if self.refuted else ()), *messages(one for one in self.remarks if one.lowers))
 
     @property
     def violations(self) -> tuple[str, ...]:
@@ -193,14 +193,14 @@ class StaticLoad:
         mass: [kg].
         center_of_mass: (3,) in the frame [m].
         frame: name of the frame.
-        warnings: what the identification had to say, one sentence each.
+        remarks: what the identification had to say.
         refuted: why the data of the identification refute it, in a sentence; "" if they do not.
     """
 
     mass: float
     center_of_mass: FloatArray
     frame: str = DEFAULT_FRAME
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     refuted: str = ""
 
     def __post_init__(self) -> None:
@@ -208,7 +208,7 @@ class StaticLoad:
         if center.shape != (3,) or not np.isfinite(self.mass):
             raise InputError(f"a static load is a mass and a centre (3,), got {self.mass!r} and {center.shape}")
         object.__setattr__(self, "center_of_mass", frozen(center + 0.0))
-        object.__setattr__(self, "warnings", tuple(self.warnings))
+        object.__setattr__(self, "remarks", tuple(self.remarks))
 
     @classmethod
     def from_estimate(cls, estimate: Estimate) -> StaticLoad:
@@ -216,17 +216,17 @@ class StaticLoad:
         estimate.require_weight("every export takes mass and centre of mass")
         refuted = "" if estimate.refutation is None else estimate.refutation.sentence
         frame = estimate.frame or _tool_frame_of(estimate.robot)
-        return cls(estimate.mass, estimate.center_of_mass, frame, estimate.warnings, refuted)
+        return cls(estimate.mass, estimate.center_of_mass, frame, estimate.remarks, refuted)
 
     @property
     def to_see_the_rest(self) -> str:
         """What would show the inertia, in a sentence."""
-        return part_warning(self.warnings)
+        return part_message(self.remarks)
 
     @property
     def discredited_by(self) -> tuple[str, ...]:
-        """Why the numbers are not to be used: the refutation, and the warnings that `discrediting` lists."""
-        return (*((self.refuted,) if self.refuted else ()), *discrediting(self.warnings))
+        """Why the numbers are not to be used: the refutation, and the remarks that doubt them."""
+        return (*((self.refuted,) if self.refuted else ()), *messages(one for one in self.remarks if one.lowers))
 
     @property
     def violations(self) -> tuple[str, ...]:
@@ -257,9 +257,7 @@ def read_load(path: str | os.PathLike[str]) -> IdentifiedLoad | StaticLoad:
 
 def _exported(document: JsonSection) -> IdentifiedLoad | StaticLoad:
     """The load of a file of the format ``iparam-load/1``, whose numbers must agree with each other."""
-    warnings = document.content.get("warnings", [UNSTATED])
-    if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
-        raise document.error("warnings", "must be a list of strings")
+    remarks = stated_remarks(document)
     consistent = document.content.get("physically_consistent")
     if not isinstance(consistent, bool):
         raise document.error("physically_consistent", "must be true or false")
@@ -271,9 +269,9 @@ def _exported(document: JsonSection) -> IdentifiedLoad | StaticLoad:
     try:
         if document.has("inertia_about_com"):
             inertia = _shaped(document, "inertia_about_com", (3, 3))
-            load = IdentifiedLoad(mass, center, inertia, frame, consistent, tuple(warnings), refuted=refuted)
+            load = IdentifiedLoad(mass, center, inertia, frame, consistent, remarks, refuted=refuted)
         else:
-            load = StaticLoad(mass, center, frame, tuple(warnings), refuted)
+            load = StaticLoad(mass, center, frame, remarks, refuted)
     except InputError as error:
         raise FileFormatError(f"{document.file}: {error}") from None
     if isinstance(load, StaticLoad):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from iparam.export.comment import comment_lines, decimal, decimals, frame_of, uncertainty, xml_comment
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, frame_of, remarks, uncertainty, xml_comment
 
 
 def to_mjcf(load: IdentifiedLoad) -> str:
     """A <body> with the load, in the <mujocoinclude> that lets a model include the file anywhere."""
     xx, xy, xz, _, yy, yz, _, _, zz = load.inertia_about_com.ravel()
-    comment = remarks(
+    comment = comment_lines(
         load,
         'Put <include file="..."/> of this file, or a copy of the body, into the body whose frame is '
         f"{frame_of(load)}.",

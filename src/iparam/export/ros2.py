@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from iparam.export.comment import comment_lines, decimal, decimals, frame_of, line_comment
 from iparam.export.load import IdentifiedLoad, StaticLoad
-from iparam.export.remarks import decimal, decimals, frame_of, line_comment, remarks
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.spatial.parameters import inertia_entries
 
@@ -32,7 +32,7 @@ def to_ros2_yaml_static(load: StaticLoad) -> str:
 def _parameters(load: IdentifiedLoad | StaticLoad, about_inertia: str, inertia: Sequence[str]) -> str:
     frame, world = json.dumps(load.frame, ensure_ascii=False), json.dumps(WORLD_FRAME)  # valid YAML strings
     center = f"[{decimals(load.center_of_mass, ', ')}]"
-    comment = remarks(
+    comment = comment_lines(
         load,
         f"{frame_of(load)} must be the sensor's frame. mass [kg]; CoG and pos: the centre of mass in it [m].",
         f"{WORLD_FRAME} is a fixed frame with z up: change the name to yours.",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from iparam.export.comment import comment_lines, decimal, decimals, uncertainty, xml_comment
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, remarks, uncertainty, xml_comment
 from iparam.spatial.parameters import inertia_entries
 
 
 def to_sdf_inertial(load: IdentifiedLoad) -> str:
     """The <inertial> of a link whose frame is the load's frame."""
-    comment = remarks(
+    comment = comment_lines(
         load,
         "pose: the centre of mass in the link's frame [m], then roll pitch yaw, which are 0; mass [kg].",
         "inertia [kg m^2] about the centre of mass, in the axes of the pose, which are the link's.",

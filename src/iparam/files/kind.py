@@ -44,7 +44,6 @@ class FileKind(StrEnum):
     EXPORTED_TABLE = "loads exported as a table"
     BAG = "a bag"
     FLEET = "a table of a fleet"
-    STUDY = "a table of a study"
     SETUP = "a setup"
 
 
@@ -61,19 +60,18 @@ _FORMATS = {
     b"iparam-cell": FileKind.CELL,
     b"iparam-load": FileKind.EXPORTED_LOAD,
     b"iparam-fleet": FileKind.FLEET,
-    b"iparam-study": FileKind.STUDY,
     b"iparam-setup": FileKind.SETUP,
 }
 _WRITTEN_BY = {
-    FileKind.RECORDING: "iparam simulate --output' or 'iparam ur record --output",
-    FileKind.TRAJECTORY: "iparam excite optimize --output",
-    FileKind.POSES: "iparam excite poses --output",
-    FileKind.RESULT: "iparam identify payload --output",
-    FileKind.STATIC_RESULT: "iparam identify payload --static --output",
-    FileKind.SENSOR: "iparam calibrate sensor --output",
-    FileKind.TRUTH: "iparam simulate --truth",
-    FileKind.CELL: "iparam excite design --cell-output",
-    FileKind.SETUP: "iparam setup --output",
+    FileKind.RECORDING: "iparam simulate' or 'iparam ur record",
+    FileKind.TRAJECTORY: "iparam excite optimize",
+    FileKind.POSES: "iparam excite poses",
+    FileKind.RESULT: "iparam identify payload",
+    FileKind.STATIC_RESULT: "iparam identify payload",
+    FileKind.SENSOR: "iparam calibrate sensor",
+    FileKind.TRUTH: "iparam simulate",
+    FileKind.CELL: "iparam.robot.save_cell",
+    FileKind.SETUP: "iparam setup",
 }
 _EXPORTS = {
     b"<mujocoinclude>": FileKind.EXPORTED_MJCF,
@@ -89,7 +87,6 @@ _EXPORTS = {
 }
 _EXPORT_MARK, _URDF_MARK, _REPORT_MARK = b"Load identified by iparam", b"Written by iparam", b"Made by iparam."
 _VIEW_MARK = b"Seen with iparam."
-_STUDY_HEADER = re.compile(rb"run,robot,plan,noise,mass_true,")
 _STATES_HEADER = re.compile(rb"time,x,y,z,qx,qy,qz,qw,")
 _RECORDING_HEADER = re.compile(
     rb"time(,((tcp_|raw_)?[ft][xyz]|[agw][xyz]|al[xyz]|q[wxyz]|[A-Za-z_]\w*[0-9]))+\r?(\n|$)"
@@ -200,8 +197,6 @@ def _kind_of_text(head: bytes, rest: bytes) -> FileKind | None:
         return stated
     if _STATES_HEADER.match(head):
         return FileKind.STATES
-    if _STUDY_HEADER.match(head):
-        return FileKind.STUDY
     if _RECORDING_HEADER.match(head):
         return FileKind.RECORDING
     if b"<robot" in head:

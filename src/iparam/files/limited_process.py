@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import stat
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -24,6 +25,7 @@ from iparam.child_process import end_child, run_child, start_child
 from iparam.errors import FileFormatError, IparamError
 from iparam.files.json import json_line, parse_json
 from iparam.files.reading_limit import TIME_VARIABLE, VARIABLE, TooLargeError, reading_limit, time_limit
+from iparam.fixes import plain
 
 if sys.platform != "win32":
     import resource
@@ -40,6 +42,9 @@ _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MUJOCO_GL"
 _GIB = 1 << 30
 _LONGEST_REASON = 300
 _OUT_OF_MEMORY, _OTHER = "memory", "other"
+
+_OF_CODE = (NameError, AttributeError, TypeError, LookupError, AssertionError)
+"""Errors whose texts are about the code of a parser, which was not ready for such a file."""
 
 
 def in_limited_process(
@@ -94,7 +99,7 @@ def in_limited_process(
     finally:
         end_child(process, channel)
     if (kind := answer.get("error")) is not None:
-        raise _error(kind, answer.get("message", ""), source, memory)
+        raise _error(kind, answer, source, memory)
     return answer["value"], arrays
 
 
@@ -107,7 +112,7 @@ def _await_start(channel: Connection, source: str) -> None:
         ) from None
 
 
-def _error(kind: str, message: str, source: str, memory: int) -> Exception:
+def _error(kind: str, told: Mapping[str, Any], source: str, memory: int) -> Exception:
     if kind == _OUT_OF_MEMORY:
         more = reading_limit() / _GIB * 2.0
         return TooLargeError(
@@ -115,10 +120,11 @@ def _error(kind: str, message: str, source: str, memory: int) -> Exception:
             f"it seems to. If it is sound, set the environment variable {VARIABLE}={more:g}"
         )
     if kind == _OTHER:
-        return FileFormatError(f"{source}: cannot be read: {message}")
+        return FileFormatError(f"{source}: cannot be read: {told['message']}")
     found: type[IparamError] = getattr(iparam.errors, kind, FileFormatError)
     error = found.__new__(found)
-    Exception.__init__(error, message)
+    fix = {name: plain(value) for name, value in told["fix"].items()}
+    IparamError.__init__(error, told["message"], argument=told["argument"], fix=fix)
     return error
 
 
@@ -131,6 +137,7 @@ def _serve(channel: Connection) -> None:
         function = getattr(importlib.import_module(module), name)
         if request["content"]:
             arguments["content"] = channel.recv_bytes()
+        sys.addaudithook(_open_only_files)
         _limit(request["memory"], request["seconds"])
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -142,13 +149,28 @@ def _serve(channel: Connection) -> None:
         answer, parts = {"error": _OUT_OF_MEMORY, "arrays": []}, []
     except IparamError as error:
         kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == iparam.errors.__name__)
-        answer, parts = {"error": kind, "message": str(error), "arrays": []}, []
+        argument = "" if error.opens else error.argument
+        told = {"message": error.message, "argument": argument, "fix": error.fix}
+        answer, parts = {"error": kind, **told, "arrays": []}, []
     except Exception as error:  # whatever a parser meets in a damaged file
-        reason = " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
+        said = "" if isinstance(error, _OF_CODE) else " ".join(str(error).split())[:_LONGEST_REASON]
+        reason = said or f"it is damaged, or not what its name says ({type(error).__name__})"
         answer, parts = {"error": _OTHER, "message": reason, "arrays": []}, []
     channel.send_bytes(json_line(answer).encode())
     for part in parts:
         channel.send_bytes(part.data)
+
+
+def _open_only_files(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse what a parser in Python is about to open, if it is a device or a pipe, for which it would wait."""
+    if event != "open" or not isinstance(arguments[0], (str, bytes)):
+        return
+    try:
+        mode = os.stat(arguments[0]).st_mode
+    except (OSError, ValueError):
+        return  # as open will say
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise FileFormatError(f"{os.fsdecode(arguments[0])} is no file, and is not read")
 
 
 def _limit(memory: int, seconds: float) -> None:

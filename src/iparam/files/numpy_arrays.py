@@ -21,6 +21,9 @@ MOST_ARRAYS = 10_000
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """That NumPy writes; others take memory that the file states."""
 
+_STEP = 1 << 20
+"""Bytes that are unpacked at a time."""
+
 
 def single_array(stream: BinaryIO, source: str) -> Arrays:
     """The array of a .npy file, as ``array``; see `zipped_arrays`."""
@@ -39,16 +42,18 @@ def zipped_arrays(stream: BinaryIO, source: str) -> Arrays:
     """
     with zipfile.ZipFile(stream) as archive:
         if len(archive.infolist()) > MOST_ARRAYS:
-            raise FileFormatError(f"it has more than {MOST_ARRAYS} members")
-        return _read(_members(archive), source)
+            raise FileFormatError(f"{source} has more than {MOST_ARRAYS} members")
+        return _read(_members(archive, source), source)
 
 
-def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, BinaryIO]]:
+def _members(archive: zipfile.ZipFile, source: str) -> Iterator[tuple[str, BinaryIO]]:
     for entry in archive.infolist():
         if not entry.filename.endswith(".npy"):
             continue
         if entry.compress_type not in _PACKINGS:
-            raise FileFormatError(f"{entry.filename} is packed in a way that NumPy does not pack: save it anew")
+            raise FileFormatError(
+                f"{source}: {entry.filename} is packed in a way that NumPy does not write: save it anew"
+            )
         with archive.open(entry) as member:
             yield entry.filename.removesuffix(".npy"), member  # type: ignore[misc]
 
@@ -64,16 +69,27 @@ def _read(members: Iterable[tuple[str, BinaryIO]], source: str) -> Arrays:
             arrays[name] = np.empty(0, dtype=object)
             continue
         if min(shape, default=0) < 0:
-            raise FileFormatError(f"{name} is of shape {shape}")
+            raise FileFormatError(f"{source}: {name} is of shape {shape}")
         size = math.prod(shape) * dtype.itemsize
         total += size
         check_size(total, source, f"arrays of {total} bytes")
-        contents = member.read(size)
-        if len(contents) != size:
-            raise FileFormatError(f"{name} is cut off")
-        array = np.frombuffer(contents, dtype=dtype).reshape(shape, order="F" if by_columns else "C")
+        array = (
+            _contents(member, size, f"{source}: {name}").view(dtype).reshape(shape, order="F" if by_columns else "C")
+        )
         if dtype.names is None:
             arrays[name] = array
         else:
             arrays |= {f"{name}.{field}": array[field] for field in dtype.names}
     return arrays
+
+
+def _contents(member: BinaryIO, size: int, name: str) -> NDArray[np.uint8]:
+    """So many bytes, read-only. `zipfile` itself would copy all that it has unpacked with every piece that follows."""
+    contents = np.empty(size, dtype=np.uint8)
+    for start in range(0, size, _STEP):
+        piece = member.read(min(_STEP, size - start))
+        if len(piece) != min(_STEP, size - start):
+            raise FileFormatError(f"{name} is cut off")
+        contents[start : start + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
+    contents.setflags(write=False)
+    return contents

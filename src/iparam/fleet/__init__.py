@@ -1,4 +1,4 @@
-"""Many logs, many runs, many starts: on the cores of one machine or on a cluster."""
+"""Many logs as one table and one page, on the cores of one machine or on a cluster."""
 
 import lazy_loader
 

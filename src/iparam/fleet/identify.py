@@ -1,202 +1,151 @@
-"""`identify_fleet`: all recordings of a store into one table; `identify_many`: recordings that are in memory."""
+"""`identify_fleet`: all recordings of folders into one table; `identify_many`: a list of recordings.
+
+One recording is one job. What is wrong with it is in its row, or its place in the list.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime
 import difflib
 import functools
+import hashlib
 import inspect
+import json
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import iparam
-from iparam.errors import InputError, IparamError
-from iparam.estimation.estimate import Estimate
+from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.estimation.estimate import DERIVED_NAMES, Estimate
 from iparam.estimation.payload.identify import check_settings, identify_payload
-from iparam.fleet.jobs import Failure, in_order, run_jobs
-from iparam.fleet.resume import FleetRun, RunPlan, labelled
-from iparam.fleet.stores import Source, find_sources
-from iparam.fleet.table import FleetTable
-from iparam.fleet.task import BUG, WORKER, FleetSettings, Task, first_columns, identify_source
+from iparam.fleet.jobs import in_order, run_jobs
+from iparam.fleet.logs import Layout, Log, find_logs, moment_of
+from iparam.fleet.table import BIAS_NAMES, PHI_NAMES, FleetTable, Row
+from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
+from iparam.recording.statements import with_gravity
+from iparam.remarks import Remark
 from iparam.robot.catalog import robot_names
+from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.loading import load_robot
 from iparam.robot.model import Robot
+from iparam.sensing.applied_setup import still_to_apply
+from iparam.sensing.run_check import check_run, moves_without_arm, recorded_robot, with_told_frame
+
+BagReader = Callable[[Path, Robot | str | None], Recording]
+"""How a ROS bag becomes a recording: `iparam.bridges.bag.read_bag`, or that with settings."""
+
+REFUSED, WORKER, BUG = "refused", "worker", "bug"
+"""Kinds of errors: the recording is not usable; the process that worked on it ended; a bug of iparam."""
+
+SAVE_SECONDS = 10.0
+"""After which the rows that are new are written: what a crash costs at most."""
+
+SAVE_SHARE = 0.05
+"""Of the time of a run that writing them may take: large tables are written less often."""
 
 
-class JobError(IparamError):
-    """A recording could not be identified for no fault of its own; the message says why."""
+@dataclass(frozen=True, eq=False)
+class FleetSettings:
+    """How every recording is read and identified.
+
+    Attributes:
+        robot: the arm of all of them; None takes what each recording names.
+        tip: the tool frame instead of the recording's.
+        reading: for `Recording.load`: columns, angles, map, time_unit, rows, time_range.
+        identifying: for `identify_payload`: method, bias, motion, delay, ...
+        gravity: (3,) in base axes [m/s^2]; None for the recording's own.
+        bags: reads bags; None refuses them.
+        layout: what the parts of a name mean.
+        of_setup: entries of the correction that a setup gave: not applied to recordings that say they have been.
+    """
+
+    robot: Robot | str | None = None
+    tip: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    identifying: Mapping[str, Any] = field(default_factory=dict)
+    gravity: tuple[float, float, float] | None = None
+    bags: BagReader | None = None
+    layout: Layout | None = None
+    of_setup: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def text(self) -> str:
+        """One line of JSON for the column ``settings``: what decides the numbers."""
+        robot = f"{self.robot.name} {_digest(self.robot)}" if isinstance(self.robot, Robot) else self.robot
+        stated = {**self.reading, **self.identifying, "robot": robot, "tip": self.tip, "gravity": self.gravity}
+        stated["of_setup"] = self.of_setup or None
+        return json.dumps({name: repr(value) for name, value in stated.items() if value is not None}, sort_keys=True)
+
+
+def _digest(robot: Robot) -> str:
+    """Tells arms apart by where they reach, not by their files' names."""
+    q = np.random.default_rng(0).uniform(-1.0, 1.0, (3, robot.num_joints))
+    return hashlib.blake2b(np.round(forward_kinematics(robot, q), 9).tobytes(), digest_size=6).hexdigest()
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a run is.
+class FleetRun:
+    """What a run has done.
 
     Attributes:
-        done, total: recordings of this run, also those that turn out to be unchanged.
-        errors: of those that are done, how many have an error.
-        seconds: since the first was handed over.
+        found: recordings that there are.
+        kept: how many of them have a row of an earlier run that still holds.
+        done: recordings that were identified now.
+        errors: how many of those have an error.
+        gone: recordings of the table that are not there any more: their rows stay.
+        remarks: about the recordings' names; see `Layout`.
+        seconds: it took.
     """
 
-    done: int
-    total: int
-    errors: int
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Recordings a second."""
-        return self.done / self.seconds if self.seconds > 0.0 else 0.0
-
-    @property
-    def seconds_left(self) -> float:
-        """At that rate; infinite before the first."""
-        return (self.total - self.done) / self.rate if self.done else float("inf")
+    found: int
+    kept: int
+    done: int = 0
+    errors: int = 0
+    gone: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    seconds: float = 0.0
 
 
 def identify_many(
-    recordings: Iterable[Recording],
+    recordings: Iterable[Recording | str | os.PathLike[str]],
     robot: Robot | str | None = None,
     *,
     executor: Executor | None = None,
     **settings: Any,
-) -> list[Estimate | IparamError]:
-    """`identify_payload` of each recording, on many workers; in the order given, with the error where there is one.
+) -> list[Estimate | Exception]:
+    """`identify_payload` of each recording, in many processes; in the order given, with the error where there is one.
 
     Args:
-        recordings: taken as they are needed.
+        recordings: or the paths of their files; taken as they are needed.
         robot: the arm of all; None takes each recording's own.
         executor: any `concurrent.futures.Executor`; None for processes over the cores of this machine.
         settings: as `identify_payload` takes them.
 
     Raises:
-        InputError, UnknownNameError, FileFormatError: an argument suits no recording: before any is identified, but for
-            an iterable that is no list or tuple, which shows what it holds only as it is taken.
+        InputError, UnknownNameError, FileFormatError: an argument suits no recording: before any is identified.
     """
     _check_arguments(robot, settings)
+    if isinstance(recordings, str | os.PathLike | Recording) or not isinstance(recordings, Iterable):
+        raise InputError(f"recordings must be a list of recordings, or another iterable, got {recordings!r:.80}")
     function = functools.partial(_identify_one, robot, settings)
-    found: list[Estimate | IparamError] = []
-    for outcome in in_order(run_jobs(function, _checked(recordings), executor)):
-        if outcome.value is not None:
-            found.append(outcome.value)
-        else:
-            assert outcome.failure is not None
-            found.append(_as_error(outcome.failure))
-    return found
+    outcomes = in_order(run_jobs(function, _each_checked(recordings), executor))
+    return [outcome.value if outcome.error is None else outcome.error for outcome in outcomes]  # type: ignore[misc]
 
 
-def identify_fleet(
-    pattern: str,
-    output: str | os.PathLike[str],
-    settings: FleetSettings | None = None,
-    *,
-    executor: Executor | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    on_start: Callable[[FleetRun], None] | None = None,
-    on_row: Callable[[Mapping[str, Any], Progress], None] | None = None,
-) -> FleetRun:
-    """Identify the load in every recording of a store, one task a recording; see `FleetTable` for what is written.
-
-    Args:
-        pattern: see `find_sources`.
-        output: folder of the table.
-        settings: how each is read and identified.
-        executor: that runs the tasks; None for processes over the cores of this machine.
-        resume: keep the rows of an earlier run whose recording and settings have not changed.
-        overwrite: delete the rows of an earlier run.
-        on_start: told what there is to do, before anything is done.
-        on_row: told each row that is written, and how far the run is; a row whose recording turned out to be the same
-            as before has a further key ``unchanged``.
-
-    Raises:
-        InputError: the folder holds rows already, and neither ``resume`` nor ``overwrite`` is set; the layout fits no
-            recording; the recordings are in the folder of the table.
-        StoreError: the store cannot be listed, or has no recordings there.
-        ExecutorLostError: the cluster is gone; what was done is in the table.
-    """
-    chosen = settings if settings is not None else FleetSettings()
-    if not isinstance(chosen, FleetSettings):
-        raise InputError(
-            f"settings must be FleetSettings, got {type(chosen).__name__}; robot= and the others are in it"
-        )
-    table = FleetTable(output)
-    if not overwrite:
-        table.check()
-    if table.exists and not (resume or overwrite):
-        raise InputError(
-            f"{table.folder} holds rows of an earlier run: resume=True does what is missing or changed, overwrite=True "
-            "begins anew"
-        )
-    sources = [source for source in find_sources(pattern, chosen.storage) if not _is_output(source, table.folder)]
-    if not sources:
-        raise InputError(f"all recordings of {pattern} are in {table.folder}, the folder of the table: choose another")
-    remarks = () if chosen.layout is None else tuple(chosen.layout.remarks([source.name for source in sources]))
-    began = time.monotonic()
-    with table:
-        if overwrite:
-            table.clear()
-        plan = RunPlan.of(sources, table, chosen)
-        run = dataclasses.replace(plan.run, remarks=remarks)
-        if on_start is not None:
-            on_start(run)
-        for earlier in plan.earlier.rows(plan.relabelled):
-            table.add(labelled(earlier, plan.sources[earlier["source"]], chosen))
-        done = errors = unchanged = 0
-        with contextlib.closing(_rows(chosen, plan.tasks, executor)) as rows:
-            for row in rows:
-                same = "same" in row
-                full: Mapping[str, Any] = row
-                if same:
-                    source = plan.sources[row["source"]]
-                    full = labelled(plan.earlier.row(source.name), source, chosen) | {"stamp": row["stamp"]}
-                table.add(full)
-                done += 1
-                unchanged += same
-                errors += not same and full.get("error") is not None
-                if on_row is not None:
-                    told = {**full, "unchanged": True} if same else full
-                    on_row(told, Progress(done, len(plan.tasks), errors, time.monotonic() - began))
-    return dataclasses.replace(
-        run, kept=run.kept + unchanged, done=done - unchanged, errors=errors, seconds=time.monotonic() - began
-    )
-
-
-def _rows(settings: FleetSettings, tasks: list[Task], executor: Executor | None) -> Generator[Mapping[str, Any]]:
-    if not tasks:
-        return
-    function = functools.partial(identify_source, settings)
-    for outcome in run_jobs(function, tasks, executor, total=len(tasks)):
-        if outcome.value is not None:
-            yield outcome.value
-            continue
-        assert outcome.failure is not None
-        source = tasks[outcome.index].source
-        yield {
-            **first_columns(settings, source),
-            "error": outcome.failure.sentence,
-            "error_kind": WORKER if outcome.failure.kind == "worker" else BUG,
-            "identified": datetime.datetime.now(datetime.UTC),
-            "seconds": outcome.seconds,
-        }
-
-
-def _is_output(source: Source, folder: Path) -> bool:
-    """Whether a file is one of the table itself, which may lie in the folder that is searched."""
-    if "://" in source.store:
-        return False
-    place, inside = (os.path.realpath(path) for path in (source.files[0].path, folder))  # links may lead in a circle
-    return Path(place).is_relative_to(inside)
-
-
-def _identify_one(robot: Robot | str | None, settings: Mapping[str, Any], recording: Recording) -> Estimate:
+def _identify_one(
+    robot: Robot | str | None, settings: Mapping[str, Any], recording: Recording | str | os.PathLike[str]
+) -> Estimate:
+    if not isinstance(recording, Recording):
+        recording = Recording.load(recording, robot=robot)
     return identify_payload(recording, robot, **settings)
 
 
@@ -212,39 +161,195 @@ def _check_arguments(robot: Robot | str | None, settings: Mapping[str, Any]) -> 
         load_robot(robot)  # says what is wrong; of a file, the recording may have to say more
 
 
-def _checked(recordings: Iterable[Recording]) -> Iterator[Recording]:
-    """The recordings, once it is known that they are some."""
-    if isinstance(recordings, str | os.PathLike | Recording) or not isinstance(recordings, Iterable):
-        raise InputError(f"recordings must be a list of recordings, or another iterable, got {_called(recordings)}")
-    if isinstance(recordings, list | tuple):
-        for _ in _each_checked(recordings):
-            pass
-    return _each_checked(recordings)
-
-
-def _each_checked(recordings: Iterable[Recording]) -> Iterator[Recording]:
+def _each_checked(recordings: Iterable[Any]) -> Iterator[Any]:
     for number, recording in enumerate(recordings):
-        if not isinstance(recording, Recording):
-            raise InputError(
-                f"recordings[{number}] is no Recording, but {_called(recording)}: Recording.load reads a file, and "
-                "iparam.fleet.identify_fleet takes files of all kinds"
-            )
+        if not isinstance(recording, Recording | str | os.PathLike):
+            raise InputError(f"recordings[{number}] is neither a Recording nor a path, but {recording!r:.80}")
         yield recording
 
 
-def _called(value: object) -> str:
-    if isinstance(value, str | os.PathLike):
-        return f"{str(value)!r:.80}"
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+def identify_fleet(
+    patterns: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    settings: FleetSettings | None = None,
+    *,
+    executor: Executor | None = None,
+    overwrite: bool = False,
+    on_row: Callable[[Row, FleetRun], None] | None = None,
+) -> FleetRun:
+    """Identify the load in every recording of some folders into a table, but for those that have not changed.
+
+    A recording is done again if its size, its time stamp, the settings or the version of iparam are others than in its
+    row, or if the process that worked on it ended.
+
+    Args:
+        patterns: see `find_logs`.
+        output: folder of the table; see `FleetTable`.
+        settings: how each is read and identified.
+        executor: that runs the jobs; None for processes over the cores of this machine.
+        overwrite: begin without the rows of an earlier run.
+        on_row: told each new row, and how far the run is.
+
+    Raises:
+        FileFormatError: there are no recordings, or the table cannot be read.
+        InputError: the layout fits no recording; another run writes into the folder.
+        ExecutorLostError: the cluster is gone; what was done is in the table.
+    """
+    chosen = settings if settings is not None else FleetSettings()
+    table, began = FleetTable(output), time.monotonic()
+    logs = find_logs(patterns, outside=table.folder)
+    misfits = None if chosen.layout is None else chosen.layout.misfits([log.name for log in logs])
+    with table.held():
+        rows = {} if overwrite or not table.path.exists() else table.rows()
+        jobs = [log for log in logs if not _holds(rows.get(log.name), log, chosen)]
+        gone = tuple(sorted(set(rows) - {log.name for log in logs}))
+        run = FleetRun(len(logs), len(logs) - len(jobs), gone=gone, remarks=() if misfits is None else (misfits,))
+        saved, took = time.monotonic(), 0.0
+        try:
+            with contextlib.closing(_new_rows(chosen, jobs, executor)) as made:
+                for row in made:
+                    rows[row["source"]] = row
+                    errors, seconds = run.errors + (row.get("error") is not None), time.monotonic() - began
+                    run = replace(run, done=run.done + 1, errors=errors, seconds=seconds)
+                    if on_row is not None:
+                        on_row(row, run)
+                    if time.monotonic() - saved > max(SAVE_SECONDS, took / SAVE_SHARE):
+                        saved = time.monotonic()
+                        table.write(rows)
+                        took = time.monotonic() - saved
+        finally:
+            if rows:
+                table.write({name: _labelled(row, chosen.layout) for name, row in rows.items()})
+    return replace(run, seconds=time.monotonic() - began)
 
 
-def _as_error(failure: Failure) -> IparamError:
-    """An error of the class that the worker raised, if it is one of iparam's."""
-    known = getattr(iparam.errors, failure.error, None) or getattr(iparam.estimation, failure.error, None)
-    if failure.kind == "refused" and isinstance(known, type) and issubclass(known, IparamError):
-        error = known.__new__(known)
-        error.args = (failure.sentence,)
-        return error
-    prefix = "" if failure.kind in ("refused", "worker") else f"{failure.error}: "
-    return JobError(f"{prefix}{failure.sentence}")
+def _holds(row: Row | None, log: Log, settings: FleetSettings) -> bool:
+    """Whether the row of an earlier run is what this one would make."""
+    return row is not None and row["error_kind"] != WORKER and _stated(log, settings).items() <= row.items()
+
+
+def _stated(log: Log, settings: FleetSettings) -> dict[str, Any]:
+    """What decides the rest of a row."""
+    sizes = {"source": log.name, "size": log.size, "modified": log.modified}
+    return {**sizes, "settings": settings.text, "version": iparam.__version__}
+
+
+def _labelled(row: Row, layout: Layout | None) -> Row:
+    """A row that says whose the recording is as its name has it, where it fits the layout."""
+    labels = None if layout is None else layout.labels(row["source"])
+    return row if labels is None else {**row, **labels}
+
+
+def _new_rows(settings: FleetSettings, logs: list[Log], executor: Executor | None) -> Generator[Row]:
+    for outcome in run_jobs(functools.partial(identify_log, settings), logs, executor) if logs else ():
+        if outcome.value is not None:
+            yield outcome.value
+        else:
+            sentence = f"{outcome.error}" if isinstance(outcome.error, IparamError) else repr(outcome.error)
+            yield {**_stated(logs[outcome.index], settings), "error": sentence, "error_kind": WORKER}
+
+
+def identify_log(settings: FleetSettings, log: Log) -> Row:
+    """The row of a recording; what is wrong with it is in its ``error``."""
+    began = time.perf_counter()
+    row: dict[str, Any] = {**_stated(log, settings), "robot": _robot_name(settings)}
+    try:
+        try:
+            recording = _read(settings, log)
+        except IparamError:  # it may be another arm's, and says so
+            with contextlib.suppress(IparamError):
+                row |= _facts(settings, _read(replace(settings, robot=None, tip=None), log))
+            raise
+        row |= _facts(settings, recording)
+        told, robot = _with_arm(settings, recording)
+        row |= estimate_columns(identify_payload(told, robot, **_identifying(settings, told)))
+    except IparamError as error:
+        row |= {"error": str(error), "error_kind": REFUSED}
+    except Exception as error:  # one bad log is one row
+        row |= {"error": f"{type(error).__name__}: {error}", "error_kind": BUG}
+    for path in (os.path.realpath(log.path), str(log.path)):  # of this machine: it belongs into no result
+        if "error" in row:
+            row["error"] = row["error"].replace(path, log.name)
+        row["warnings"] = [text.replace(path, log.name) for text in row.get("warnings", ())]
+    row["identified"] = datetime.datetime.now(datetime.UTC)
+    row["seconds"] = time.perf_counter() - began
+    return row
+
+
+def _robot_name(settings: FleetSettings) -> str | None:
+    robot = settings.robot
+    return robot.name if isinstance(robot, Robot) else Path(robot).stem if robot else None
+
+
+def _read(settings: FleetSettings, log: Log) -> Recording:
+    if not log.path.exists():
+        raise FileFormatError(f"{log.name} is not there any more, or a link to nothing")
+    if not (log.is_bag or log.path.is_file()):  # reading from one need not end
+        raise FileFormatError(f"{log.name} is no file with contents, but a pipe, a device or a folder")
+    if not log.is_bag:
+        recording = Recording.load(log.path, robot=settings.robot, tip=settings.tip, **settings.reading)
+    elif settings.bags is None:
+        raise FileFormatError(f"{log.name} is a ROS bag, and nothing was given that reads bags")
+    else:
+        recording = settings.bags(log.path, settings.robot)
+    return with_gravity(recording, None if settings.gravity is None else np.array(settings.gravity))
+
+
+def _with_arm(settings: FleetSettings, recording: Recording) -> tuple[Recording, Robot | None]:
+    """The recording and its arm, as the command `identify payload` has them."""
+    given = settings.robot
+    if given is None and moves_without_arm(recording):
+        return recording, None
+    robot = given if isinstance(given, Robot) else recorded_robot(recording, given, settings.tip)
+    told = with_followers(with_told_frame(recording, robot, settings.tip), robot)
+    check_run(told, robot, uses_wrench=recording.has("wrench"))
+    return told, robot
+
+
+def _identifying(settings: FleetSettings, recording: Recording) -> dict[str, Any]:
+    """For `identify_payload`, without what a setup says that has been applied to the recording."""
+    given = settings.identifying.get("correction")
+    if not settings.of_setup or given is None:
+        return dict(settings.identifying)
+    return {**settings.identifying, "correction": still_to_apply(given, recording, settings.of_setup, "the setup")}
+
+
+def _facts(settings: FleetSettings, recording: Recording) -> dict[str, Any]:
+    """What a recording says of itself: robot, arm, tool, when and how long."""
+    stated = recording.metadata
+    spans = [(signal.time[0], signal.time[-1]) for signal in recording.signals.values() if signal.num_samples]
+    return {
+        "robot": Path(recording.robot).stem if recording.robot else _robot_name(settings),
+        "arm": str(stated.get("arm") or stated.get("serial_number") or "")[:200] or None,
+        "tool": str(stated.get("tool") or "")[:200] or None,
+        "recorded": moment_of(str(stated.get("recorded") or "")),
+        "duration": float(max(end for _, end in spans) - min(start for start, _ in spans)) if spans else None,
+        "warnings": list(recording.warnings),
+    }
+
+
+def estimate_columns(estimate: Estimate) -> dict[str, Any]:
+    """The columns that an estimate fills; what it does not determine is null."""
+    deviation, assessment, upper = estimate.standard_deviation, estimate.assessment, np.triu_indices(3)
+    values = [estimate.mass, *estimate.center_of_mass, *estimate.inertia_about_com[upper], *estimate.phi]
+    spreads = [deviation.mass, *deviation.center_of_mass, *deviation.inertia_about_com[upper], *deviation.phi]
+    names = [*DERIVED_NAMES, *(f"phi_{name}" for name in PHI_NAMES)]
+    numbers = dict(zip(names, values, strict=True))
+    numbers |= dict(zip((f"{name}_deviation" for name in names), spreads, strict=True))
+    rest, bias = estimate.residual_rms, estimate.sensor_bias
+    if bias is not None:
+        numbers |= dict(zip((f"bias_{name}" for name in BIAS_NAMES), [*bias.force, *bias.torque], strict=True))
+    numbers |= {
+        "residual_force": float(np.linalg.norm(rest.force)),
+        "residual_torque": float(np.linalg.norm(rest.torque)),
+        "condition_number": estimate.condition_number,
+    }
+    return {
+        **{name: float(value) if np.isfinite(value) else None for name, value in numbers.items()},
+        "samples": int(estimate.samples),
+        "verdict": assessment["verdict"],
+        "sentence": assessment["sentence"],
+        "causes": [cause["cause"] for cause in assessment["causes"]],
+        "cause_sentences": [cause["sentence"] for cause in assessment["causes"]],
+        "warnings": list(estimate.warnings),
+    }

@@ -17,6 +17,7 @@ from iparam.arrays import FloatArray
 from iparam.motion.joint_process import JointProcess, smooth_joint
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 
 PROVEN = 1.5
 """Steps of the resolution that an angle must have moved in a row for its repetition to be no rounding."""
@@ -70,8 +71,8 @@ def resolution(values: FloatArray) -> FloatArray:
     return steps
 
 
-def fresh_samples(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
-    """The angles without those that repeat the row before while the arm moves, and sentences that count them.
+def fresh_samples(angles: Signal) -> tuple[Signal, tuple[Remark, ...]]:
+    """The angles without those that repeat the row before while the arm moves, and remarks that count them.
 
     Only what is proven goes: where all that an arm moved since the row before may have been lost in rounding, the row
     stays. Where joints are refreshed one after the other, as over a bus, each is read off its own fresh samples at rows
@@ -82,8 +83,8 @@ def fresh_samples(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
     return each, (*said, *more)
 
 
-def _fresh_rows(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
-    """The angles without rows in which all joints repeat the row before, and a sentence that counts them."""
+def _fresh_rows(angles: Signal) -> tuple[Signal, tuple[Remark, ...]]:
+    """The angles without rows in which all joints repeat the row before, and a remark that counts them."""
     values = angles.values
     same = (values[1:] == values[:-1]).all(axis=1)
     if not same.any():
@@ -100,21 +101,16 @@ def _fresh_rows(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
     stale = np.repeat(np.append(proven, 1 < left <= int(rows[proven].max())), np.append(rows, left))
     stale[fresh] = False
     kept = np.flatnonzero(~stale)
-    said = (
-        f"{len(values) - kept.size} of {len(values)} rows repeat the joint angles of the row before while the arm "
-        "moves, and were left out of the motion: the angles come from a slower sensor than the log"
-    )
+    said = remark("rows-repeat-angles", count=len(values) - kept.size, rows=len(values))
     return dataclasses.replace(angles, time=angles.time[kept], values=values[kept]), (said,)
 
 
-def _fresh_joints(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
-    """The angles at rows between which every joint was sampled anew, and a sentence where that is not every row.
+def _fresh_joints(angles: Signal) -> tuple[Signal, tuple[Remark, ...]]:
+    """The angles at rows between which every joint was sampled anew, and a remark where that is not every row.
 
     Each joint is interpolated between its own fresh samples, about as many as there are rows: their errors stay what
     they were, next to independent of each other.
     """
-    from scipy.interpolate import make_interp_spline
-
     values, count = angles.values, angles.num_samples
     if not (values[1:] == values[:-1]).any():
         return angles, ()
@@ -133,6 +129,8 @@ def _fresh_joints(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
         row = steps[row]
     if len(kept) < _LEAST:
         return angles, ()
+    from scipy.interpolate import make_interp_spline  # takes longer to load than an identification
+
     at = angles.time[kept]
     found = np.column_stack(
         [
@@ -140,11 +138,7 @@ def _fresh_joints(angles: Signal) -> tuple[Signal, tuple[str, ...]]:
             for column, rows in zip(values.T, own, strict=True)
         ]
     )
-    said = (
-        f"The angles of joint{'s'[: len(held) - 1]} {', '.join(held)} are fresh in some rows only, each in its own, "
-        f"and repeat in the others while the arm moves: {len(kept)} of {count} rows were used, with each joint "
-        "interpolated between its fresh angles"
-    )
+    said = remark("joints-repeat-angles", joints=", ".join(held), used=len(kept), rows=count)
     return dataclasses.replace(angles, time=at, values=found), (said,)
 
 
@@ -165,7 +159,7 @@ def _own_samples(angle: FloatArray, step: float) -> NDArray[np.int64]:
     return np.flatnonzero(fresh)
 
 
-def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
+def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[Remark, ...]]:
     """The recording with stamps on an even clock where the joint angles show that rows were taken evenly.
 
     All signals with the stamps of the angles get the same new ones. Where the angles lie on a smoother curve over the
@@ -196,11 +190,9 @@ def evenly_stamped(recording: Recording) -> tuple[Recording, tuple[str, ...]]:
     if scatter < UNEVEN * period:
         return recording, ()
     said = (
-        f"The clock jumps, by {ahead:.3g} s in all, where the joint angles go on: the rows were taken evenly, so an "
-        "even clock was used"
+        remark("clock-jumps", seconds=ahead)
         if ahead > JUMP * period
-        else f"The time stamps scatter by {1e3 * scatter:.2g} ms about an even clock, on which the joint angles are "
-        "smoother: the rows were taken evenly and stamped late, so the even clock was used"
+        else remark("stamps-scatter", milliseconds=1e3 * scatter)
     )
     signals = {
         name: dataclasses.replace(signal, time=best) if np.array_equal(signal.time, stamps) else signal

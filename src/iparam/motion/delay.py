@@ -22,6 +22,7 @@ from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.regressor.wrench import wrench_regressor
+from iparam.remarks import Remark, remark
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95
@@ -81,14 +82,14 @@ class AlignedMotion:
         standard_deviation: of the delay or of the time constant [s]; 0 where there is neither.
         filtered: whether the wrench is behind a low-pass, whose mean delay this then is.
         order: of that low-pass, 1, or 2 for Butterworth's.
-        warnings: what was compensated.
+        remarks: what was compensated.
     """
 
     motion: MotionEstimate
     delay: float = 0.0
     standard_deviation: float = 0.0
     filtered: bool = False
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     order: int = 1
 
     @property
@@ -151,43 +152,48 @@ def align_motion(motion: MotionEstimate, wrench: Signal, robot: Robot, gravity: 
         found, misfit = fits.delay(fits.shifted)
         if abs(found.seconds) <= CLEAR * found.standard_deviation:
             return AlignedMotion(motion)
-        doubt = ""
+        ambiguous = False
         if motion.linear_acceleration_minus_gravity is None:
             late = found.seconds > 0.0
             filtered, other = fits.delay(fits.filtered if late else fits.unfiltered, near=found.seconds)
             alike = 2.0 * fits.count * abs(misfit - other) < ALIKE
             if other < misfit and (filtered.seconds > 0.0) == late:
                 compensated = _low_passed_wrench if late else _without_low_pass
-                return compensated(motion, filtered, " These data do not tell it from a delay." if alike else "")
-            doubt = " These data do not tell it from a low-pass filter." if alike else ""
+                return compensated(motion, filtered, alike)
+            ambiguous = alike
     except InputError:  # too short, too still, or no delay fits: then there is none to compensate
         return AlignedMotion(motion)
-    behind, ahead = ("wrench", "motion") if found.seconds > 0.0 else ("motion", "wrench")
-    half = 1e3 * NORMAL_95 * found.standard_deviation
-    said = (
-        f"The {behind} lags behind the {ahead} by {1e3 * abs(found.seconds):.2f} +- {half:.2f} ms (95 %), which was "
-        f"compensated (delay={found.seconds:.5f}).{doubt}"
+    said = remark(
+        "wrench-delayed" if found.seconds > 0.0 else "motion-delayed",
+        milliseconds=1e3 * abs(found.seconds),
+        half_width=1e3 * NORMAL_95 * found.standard_deviation,
+        ambiguous="These data do not distinguish it from a low-pass filter." if ambiguous else "",
+        fix={"delay": round(found.seconds, 5)},
     )
-    return AlignedMotion(motion, found.seconds, found.standard_deviation, warnings=(said,))
+    return AlignedMotion(motion, found.seconds, found.standard_deviation, remarks=(said,))
 
 
-def _without_low_pass(motion: MotionEstimate, found: Delay, doubt: str) -> AlignedMotion:
+def _without_low_pass(motion: MotionEstimate, found: Delay, ambiguous: bool) -> AlignedMotion:
     q, dq, ddq = _Curves(motion).unfiltered(motion.time, found.seconds)
-    said = _filter_sentence("joint angles lag behind the wrench", found) + doubt
-    inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, warnings=(*motion.warnings, said))
+    said = _filter_remark("angles-low-passed", found, ambiguous)
+    inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, remarks=(*motion.remarks, said))
     return AlignedMotion(inverted, 0.0, found.standard_deviation)
 
 
-def _low_passed_wrench(motion: MotionEstimate, found: Delay, doubt: str) -> AlignedMotion:
-    said = _filter_sentence("wrench lags behind the motion", found) + doubt
-    return AlignedMotion(motion, found.seconds, found.standard_deviation, filtered=True, warnings=(said,))
+def _low_passed_wrench(motion: MotionEstimate, found: Delay, ambiguous: bool) -> AlignedMotion:
+    said = _filter_remark("wrench-low-passed", found, ambiguous)
+    return AlignedMotion(motion, found.seconds, found.standard_deviation, filtered=True, remarks=(said,))
 
 
-def _filter_sentence(what: str, found: Delay) -> str:
-    lag, half = abs(found.seconds), 1e3 * NORMAL_95 * found.standard_deviation
-    return (
-        f"The {what} by {1e3 * lag:.2f} +- {half:.2f} ms (95 %), as behind a low-pass filter with a corner of "
-        f"{1.0 / (2.0 * np.pi * lag):.3g} Hz, which was compensated (about delay={found.seconds:.5f})."
+def _filter_remark(code: str, found: Delay, ambiguous: bool) -> Remark:
+    lag = abs(found.seconds)
+    return remark(
+        code,
+        milliseconds=1e3 * lag,
+        half_width=1e3 * NORMAL_95 * found.standard_deviation,
+        corner=1.0 / (2.0 * np.pi * lag),
+        ambiguous="These data do not distinguish it from a delay." if ambiguous else "",
+        fix={"delay": round(found.seconds, 5)},
     )
 
 

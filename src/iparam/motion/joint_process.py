@@ -1,4 +1,4 @@
-"""`JointProcess`: how a joint angle may move between samples, and the compiled smoother run with it.
+"""`JointProcess`: how a joint angle may move between samples, and the native smoother run with it.
 
 The model is a chain of m integrators driven by white noise: order 3 is white jerk, 4 white snap. Its smoother is the
 smoothing spline of degree 2 m - 1; far from the ends it passes frequencies as a zero-phase Butterworth filter of order
@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
+from iparam.errors import InputError
+from iparam.native.smoothing import ORDERS, Filtered, joint_filter, joint_residuals, joint_smoother
 
 START_VARIANCE = 1e6
 """Variance of what is not known about the first state, in those of a sample: wide, and free of rounding trouble."""
@@ -33,6 +34,12 @@ FREQUENCIES = 16
 
 _FOR_PERIOD = 100_000  # samples that tell how far apart they usually are
 
+SETTLED = 1e-12
+"""Relative change below which a covariance is taken for its limit."""
+
+NEARLY_SETTLED = 1e-5
+"""The same where models are only compared: scores then differ by about as little."""
+
 REST_VARIANCE = 1e-4
 """Variance of a scaled derivative of a joint at rest: next to nothing, and yet no certainty."""
 
@@ -42,7 +49,7 @@ class JointProcess:
     """The motion model of one joint.
 
     Attributes:
-        order: m, the number of integrators, at least 3.
+        order: m, the number of integrators, 3 to 8.
         bandwidth: where the smoother passes half of the amplitude [Hz].
         noise: standard deviation of one angle sample [rad].
         starts_at_rest, ends_at_rest: whether all derivatives are zero at the first or last sample: an arm that stood
@@ -63,6 +70,10 @@ class JointProcess:
     shares: tuple[tuple[float, float], ...] = ()
     velocity_noise: float = 0.0
     tracking: bool = False
+
+    def __post_init__(self) -> None:
+        if not ORDERS[0] <= self.order <= ORDERS[1]:
+            raise InputError(f"order of a motion model must be {ORDERS[0]} to {ORDERS[1]}, got {self.order!r}")
 
     @property
     def omega(self) -> float:
@@ -138,9 +149,10 @@ def smooth_joint(
         for part, state, adjoint, information in series.backwards():
             passed = series.forward(part, state)
             series.end(part, state, adjoint, information)
-            series.kernels.backward(
+            joint_smoother(
                 series.steps[part],
-                *passed,
+                passed,
+                series.noise,
                 adjoint,
                 information,
                 series.tolerance,
@@ -168,16 +180,13 @@ def residual_sums(
         time, angle, process, velocity: as above.
         steps: between the times.
     """
-    squares = variances = 0.0
+    sums = np.zeros(2)
     for series in _stretches(time, steps, angle, process, False, velocity):
         for part, state, adjoint, information in series.backwards():
-            innovations, slots, gains, *_ = series.forward(part, state, kept=False)
+            passed = series.forward(part, state, kept=False)
             series.end(part, state, adjoint, information)
-            sums = series.kernels.backward_sums(
-                series.steps[part], innovations, slots, gains, series.noise, adjoint, information, series.tolerance
-            )
-            squares, variances = squares + sums[0], variances + sums[1]
-    return squares * process.noise**2, variances
+            sums += joint_residuals(series.steps[part], passed, series.noise, adjoint, information, series.tolerance)
+    return float(sums[0]) * process.noise**2, float(sums[1])
 
 
 def passed_noise(time: FloatArray, residual: FloatArray, process: JointProcess) -> float:
@@ -252,16 +261,6 @@ def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess, eve
     return _in_units(means, variances, process)
 
 
-class _Forward(NamedTuple):
-    """The outputs of the forward kernel, in the order of the backward kernel's arguments; all scaled."""
-
-    innovations: FloatArray
-    slots: NDArray[np.int64]
-    gains: FloatArray
-    predicted: FloatArray
-    covariances: FloatArray
-
-
 class _State(NamedTuple):
     """What the filter knows after a sample, or before the first: scaled mean (m,) and covariance (m, m)."""
 
@@ -293,12 +292,10 @@ class _Series:
         period: float,
         first: int = 0,
     ) -> None:
-        from iparam.motion import kernels
-
-        self.kernels, self.steps, self.first = kernels, steps, first
+        self.steps, self.first = steps, first
         self._time, self._measured, self._process = time, measured, process
         self.noise = np.array([1.0, process.velocity_noise / process.omega])[: measured.shape[1]] ** 2
-        self.tolerance = kernels.SETTLED if exact else kernels.NEARLY_SETTLED
+        self.tolerance = SETTLED if exact else NEARLY_SETTLED
         self._intensity = process.omega * period
         self.parts = [slice(start, min(start + PART, time.size)) for start in range(0, time.size, PART)]
 
@@ -329,21 +326,12 @@ class _Series:
         for part, state in zip(reversed(self.parts), reversed(states), strict=True):
             yield part, state, adjoint, information
 
-    def forward(self, part: slice, state: _State, kept: bool = True) -> _Forward:
+    def forward(self, part: slice, state: _State, kept: bool = True) -> Filtered:
         """Filter a part; ``state``, before it, becomes the one after it. Not ``kept`` leaves the states out."""
-        m, count, rows = self._process.order, part.stop - part.start, self.noise.size
-        states = count if kept else 0
-        passed = _Forward(
-            np.empty((count, rows)),
-            np.empty(count, dtype=np.int64),
-            np.empty((count, rows, m + 1)),
-            np.empty((states, m)),
-            np.empty((states, m, m)),
-        )
-        y = self._measured[part] / (self._process.noise * self._process.omega ** np.arange(rows))
-        intensities = self._intensity * self._process.share_at(self._time[part]) ** (2 * m)
-        self.kernels.forward(self.steps[part], y, self.noise, intensities, *state, self.tolerance, *passed)
-        return passed
+        process = self._process
+        y = self._measured[part] / (process.noise * process.omega ** np.arange(self.noise.size))
+        intensities = self._intensity * process.share_at(self._time[part]) ** (2 * process.order)
+        return joint_filter(self.steps[part], y, self.noise, intensities, *state, self.tolerance, kept)
 
     def end(self, part: slice, state: _State, adjoint: FloatArray, information: FloatArray) -> None:
         """Write what is known after the last part, of whose last sample ``state`` is: nothing, or that it rests."""

@@ -25,6 +25,7 @@ from iparam.motion.joint_process import (
     smooth_joint,
 )
 from iparam.motion.motion import MotionEstimate, MotionSample, checked_angles
+from iparam.remarks import Remark, remark
 from iparam.robot.batching import get_num_threads
 
 MOST_COVARIANCES = 20_000
@@ -98,8 +99,8 @@ def with_passed_errors(motion: MotionEstimate, q: FloatArray) -> MotionEstimate:
     return dataclasses.replace(motion, covariance=covariance, processes=tuple(processes))
 
 
-def at_highest_bandwidth(motion: MotionEstimate, highest: float) -> tuple[str, ...]:
-    """A sentence if smoothing ended at the highest bandwidth that was tried [Hz], and is not enough.
+def at_highest_bandwidth(motion: MotionEstimate, highest: float) -> tuple[Remark, ...]:
+    """A remark if smoothing ended at the highest bandwidth that was tried [Hz], and is not enough.
 
     Angles that are next to exact may have any bandwidth: their accelerations are well known all the same.
     """
@@ -115,13 +116,7 @@ def at_highest_bandwidth(motion: MotionEstimate, highest: float) -> tuple[str, .
     ]
     if not joints:
         return ()
-    sentence = (
-        f"The angles of joint{'s'[: len(joints) - 1]} {', '.join(joints)} are smoothed at {highest:.3g} Hz, the "
-        "highest bandwidth that is tried: their errors last from sample to sample and are taken for motion, so that "
-        "accelerations are not to be relied on. Were they held, filtered or interpolated? --motion butterworth "
-        "(in Python motion=ButterworthMotion()) smooths more"
-    )
-    return (sentence,)
+    return (remark("bandwidth-at-limit", joints=", ".join(joints), bandwidth=highest, fix={"motion": "butterworth"}),)
 
 
 class JointKalmanFilter:

@@ -12,7 +12,6 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
-from iparam.motion import kernels
 from iparam.motion.joint_process import JointProcess, noise_root
 from iparam.motion.motion import MotionSample
 
@@ -38,10 +37,13 @@ class LaggedKalmanFilter:
         if not (np.isfinite(period) and period > 0) or lag < 0:
             raise InputError(f"period must be positive and lag at least 0, got {period!r} s and {lag!r}")
         self._process, self._lag = process, lag
-        self._units = process.omega ** np.arange(process.order)  # state i is d^i q / dt^i / omega^i
+        self._units = process.omega ** np.arange(3)[:, None]  # state i is d^i q / dt^i / omega^i
         self._powers = np.arange(process.order)
         self._factorials = np.cumprod(np.maximum(self._powers, 1)).astype(float)
-        self._gain, self._gains, _ = _steady_gains(process.order, process.omega * period, lag)
+        self._gain, gains, _ = _steady_gains(process.order, process.omega * period, lag)
+        places = np.arange(lag + 1)
+        # [k] weighs the innovations by their places where the oldest is in place k.
+        self._gains = np.stack([gains[:, (places - oldest) % (lag + 1)] for oldest in places])
         self.covariance = np.broadcast_to(settled_covariance(process, period, lag), (num_joints, 3, 3)).copy()
         self._state = np.zeros((process.order, num_joints))
         self._times = [0.0] * (lag + 1)
@@ -70,15 +72,16 @@ class LaggedKalmanFilter:
                 self._step, self._transition = elapsed, self._transition_over(self._process.omega * elapsed)
         slot = self._count % len(self._times)
         self._times[slot] = time
-        predicted, innovations = self._predicted, self._innovations
         # The first sample has no step before it, but then a state at rest stays what it is under any transition.
-        kernels.predict_and_correct(self._state, self._transition, self._gain, q, predicted[slot], innovations[slot])
+        state = self._transition @ self._state
+        self._predicted[slot] = state[:3]
+        self._innovations[slot] = q - state[0]
+        self._state = state + self._gain[:, None] * self._innovations[slot]
         self._count += 1
         if self._count <= self._lag:
             return None
         oldest = self._count % len(self._times)
-        motion = np.empty((3, len(q)))
-        kernels.add_innovations(predicted[oldest], self._gains, innovations, oldest, self._units, motion)
+        motion = self._units * (self._predicted[oldest] + self._gains[oldest] @ self._innovations)
         return MotionSample(self._times[oldest], motion[0], motion[1], motion[2])
 
     def _transition_over(self, h: float) -> FloatArray:

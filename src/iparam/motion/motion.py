@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.motion.joint_process import JointProcess
+from iparam.remarks import Remark
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
 from iparam.spatial.transforms import exp_so3
@@ -49,7 +50,7 @@ class MotionEstimate:
             and acceleration in its own axes, and q is what the velocity adds up to, [rad] about the axes of that
             instant: no coordinates, but smooth, and their differences are small turns. None for joints.
         quasi_static: whether the linear acceleration is not known at all, and taken to be zero.
-        warnings: what the source had to leave out.
+        remarks: what the source left out or found odd.
         processes: the models of the joints that a Kalman smoother was run with; () from another source.
         judge: the signal whose prediction chose their bandwidths; "" if the angles alone did.
     """
@@ -64,7 +65,7 @@ class MotionEstimate:
     linear_acceleration_noise: FloatArray | None = None
     orientation: FloatArray | None = None
     quasi_static: bool = False
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     processes: tuple[JointProcess, ...] = ()
     judge: str = ""
 
@@ -94,7 +95,7 @@ class MotionEstimate:
             object.__setattr__(self, name, frozen(array))
         if (self.linear_acceleration_minus_gravity is None) != (self.linear_acceleration_noise is None):
             raise InputError("linear_acceleration_minus_gravity and linear_acceleration_noise come together")
-        object.__setattr__(self, "warnings", tuple(self.warnings))
+        object.__setattr__(self, "remarks", tuple(dict.fromkeys(self.remarks)))
 
     @property
     def num_samples(self) -> int:
@@ -173,8 +174,6 @@ class MotionEstimate:
         )
 
     def _part_at(self, times: FloatArray) -> MotionEstimate:
-        from scipy.interpolate import CubicHermiteSpline
-
         inside = np.clip(times, self.time[0], self.time[-1])
         near = self._around(float(inside[0]), float(inside[-1]))
         middle = 0.5 * (near.time[1:] + near.time[:-1])
@@ -182,9 +181,9 @@ class MotionEstimate:
         if (near.time[nearest] == inside).all():
             q, dq, ddq = near.q[nearest], near.dq[nearest], near.ddq[nearest]
         else:
-            q = CubicHermiteSpline(near.time, near.q, near.dq)(inside)
-            dq = CubicHermiteSpline(near.time, near.dq, near.ddq)(inside)
-            ddq = CubicHermiteSpline(near.time, near.ddq, np.gradient(near.ddq, near.time, axis=0))(inside)
+            q = _hermite(near.time, near.q, near.dq, inside)
+            dq = _hermite(near.time, near.dq, near.ddq, inside)
+            ddq = _hermite(near.time, near.ddq, np.gradient(near.ddq, near.time, axis=0), inside)
         acceleration = near.linear_acceleration_minus_gravity
         if acceleration is not None:  # measured values are not blended: that would change their noise
             acceleration = acceleration[nearest]
@@ -229,10 +228,19 @@ def checked_angles(time: object, q: object, least: int) -> tuple[FloatArray, Flo
     if stamps.size < least:
         raise InputError(
             f"joint angles of at least {least} samples are needed, got {stamps.size}: single poses hold no motion; "
-            "'iparam identify payload --static' weighs what they show"
+            "a static identification weighs what they show"
         )
     backwards = np.flatnonzero(np.diff(stamps) <= 0)
     if backwards.size:
         i = int(backwards[0])
         raise InputError(f"time must be strictly increasing, got {stamps[i]!r} and then {stamps[i + 1]!r} at {i + 1}")
     return stamps, angles
+
+
+def _hermite(knots: FloatArray, values: FloatArray, slopes: FloatArray, times: FloatArray) -> FloatArray:
+    """(M, n) at times (M,) the cubic curves with these values and slopes (T, n) at the knots (T,)."""
+    before = np.clip(np.searchsorted(knots, times, "right") - 1, 0, knots.size - 2)
+    step, x = (knots[before + 1] - knots[before])[:, None], (times - knots[before])[:, None]
+    start, secant = slopes[before], (values[before + 1] - values[before]) / step
+    bend = (start + slopes[before + 1] - 2.0 * secant) / step
+    return np.asarray(values[before] + x * (start + x * ((secant - start) / step - bend + x * (bend / step))))

@@ -26,6 +26,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses, recorded_gravity
 from iparam.recording.units import STANDARD_G, degrees_in_scale
+from iparam.remarks import Remark, remark
 from iparam.robot.gravity import agreed_gravity
 from iparam.robot.model import Robot
 from iparam.spatial.transforms import exp_so3, log_so3, rotation_from_quaternion
@@ -48,25 +49,12 @@ CLEAR_GRAVITY = 3.0
 SOURCES = ("orientation", "rotation", "gravity_in_sensor")
 """The signals that tell how a sensor stands, in the order in which they are preferred."""
 
-UNKNOWN_ACCELERATION = (
-    "The linear acceleration of the sensor was not recorded (columns ax, ay, az) and was taken to be zero, as in a "
-    "slow motion: what it adds to the wrench counts as noise, and no inertia is claimed."
-)
-GYRO_ALONE = (
-    "The gyro (wx, wy, wz) counts for the forces and torques that turning takes, and no further: without an "
-    "accelerometer it shows no inertia."
-)
 INVERSE = (
     "Is the orientation that of the world in the sensor? It must be that of the sensor in the world: then transpose "
     "the matrix, or negate qx, qy, qz"
 )
-W_LAST = (
-    "Is the scalar part the last of the four, x y z w? Name the columns as they are (--map 'qx=qw,qy=qx,qz=qy,qw=qz')"
-)
-W_FIRST = (
-    "Is the scalar part the first of the four, w x y z? Name the columns as they are (--map 'qw=qx,qx=qy,qy=qz,qz=qw')"
-)
-YAW_UNSEEN = "Gravity in the sensor's axes does not show turns about the vertical: they were taken to be none."
+W_LAST = "Is the scalar part the last of the four, x y z w? Map the columns to what they are: qx=qw,qy=qx,qz=qy,qw=qz"
+W_FIRST = "Is the scalar part the first of the four, w x y z? Map the columns to what they are: qw=qx,qx=qy,qy=qz,qz=qw"
 
 
 @dataclass(frozen=True)
@@ -87,26 +75,26 @@ class OrientationMotion:
                 "qy qz, r11..r33, or gx gy gz (gravity in the sensor's axes), or wx wy wz with ax ay az"
             )
         turns = sensor_turns(recording)
-        warnings: list[str] = []
+        remarks: list[Remark] = []
         if are_poses(recording):
             return _at_rest(turns)
         oriented = any(recording.has(name) for name in SOURCES[:2])
         if not oriented and recording.has("gravity_in_sensor") and not recording.has("gyro"):
-            warnings.append(YAW_UNSEEN)
+            remarks.append(remark("yaw-unseen"))
         found = _smoothed(turns)
         if recording.has("gyro"):
             gyro = recording.signal("gyro")
             if oriented and gyro.num_samples >= LEAST_SAMPLES:
                 gyro, told = _in_one_unit(found, gyro)
-                warnings += told
+                remarks += told
             found = _with_gyro(found, gyro, oriented)
             if not recording.has("accelerometer"):
-                warnings.append(GYRO_ALONE)
+                remarks.append(remark("gyro-without-accelerometer"))
         if recording.has("angular_acceleration"):
             found = _with_angular_acceleration(found, recording)
         if recording.has("accelerometer"):
-            return _with_accelerometer(dataclasses.replace(found, warnings=tuple(warnings)), recording)
-        return dataclasses.replace(found, quasi_static=True, warnings=(*warnings, UNKNOWN_ACCELERATION))
+            return _with_accelerometer(dataclasses.replace(found, remarks=tuple(remarks)), recording)
+        return dataclasses.replace(found, quasi_static=True, remarks=(*remarks, remark("acceleration-unknown")))
 
 
 def tells_orientation(recording: Recording) -> bool:
@@ -268,8 +256,8 @@ def _smoothed(turns: SensorTurns) -> MotionEstimate:
     return dataclasses.replace(smooth, orientation=turns.orientation @ exp_so3(smooth.q - turns.angle))
 
 
-def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[str]]:
-    """A gyro in rad/s, by what the orientation turns with; and a sentence if it was in deg/s or is not much like it.
+def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[Remark]]:
+    """A gyro in rad/s, by what the orientation turns with; and a remark if it was in deg/s or is not much like it.
 
     Args:
         found: from the orientation.
@@ -291,9 +279,7 @@ def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[str]
         scale = float(np.sum(turned * measured) / np.sum(turned**2))
         if degrees_in_scale(scale) != "higher":
             return gyro, []
-        said = (
-            f"The gyro (wx, wy, wz) is {scale:.4g} times the turning of the orientation: in deg/s, and was converted."
-        )
+        said = remark("gyro-from-degrees", scale=scale)
         return Signal(gyro.time, np.radians(gyro.values), gyro.unit, gyro.frame), [said]
     told = f"the gyro (wx, wy, wz) and the turning of the orientation have a correlation of {alike(measured):.2f}"
     in_sensor = np.einsum("tji,tj->ti", np.asarray(found.orientation), raw)
@@ -303,7 +289,7 @@ def _in_one_unit(found: MotionEstimate, gyro: Signal) -> tuple[Signal, list[str]
         raise ContradictionError(
             f"{told}: it seems to be {where}. Turn it into the sensor's axes, or leave its columns out"
         )
-    return gyro, [f"T{told[1:]}: are both of one sensor, in its axes?"]
+    return gyro, [remark("gyro-unlike-orientation", correlation=alike(measured))]
 
 
 def _with_gyro(found: MotionEstimate, gyro: Signal, oriented: bool) -> MotionEstimate:
@@ -363,7 +349,7 @@ def _with_accelerometer(found: MotionEstimate, recording: Recording) -> MotionEs
         found,
         linear_acceleration_minus_gravity=measured,
         linear_acceleration_noise=white_noise_level(signal.values),
-        warnings=(*found.warnings, *samples.warnings),
+        remarks=(*found.remarks, *samples.remarks),
     )
 
 
@@ -396,7 +382,8 @@ def _check_accelerometer(motion: MotionEstimate, measured: FloatArray, recording
         raise ContradictionError(
             f"the accelerometer (ax, ay, az) shows a gravity of {np.round(shown, 1).tolist()} m/s^2 in the world in "
             f"which the orientation is given, and it is {np.round(gravity, 2).tolist()}: turn it into the sensor's "
-            "axes, leave its columns out, or say where gravity points with --gravity"
+            "axes, leave its columns out, or say where gravity points",
+            argument="gravity",
         )
 
 
@@ -408,7 +395,8 @@ def _from_quaternions(values: FloatArray) -> FloatArray:
     if not usual > 0.0 or abs(size[worst] - usual) > NOT_A_ROTATION * usual:
         raise ContradictionError(
             f"qw qx qy qz of sample {worst} have the norm {size[worst]:.4g}, and {usual:.4g} is usual here: those of "
-            "an orientation have 1. Leave out what is damaged (--rows, --time-range)"
+            "an orientation have 1. Leave out the rows that are damaged",
+            argument="rows",
         )
     return rotation_from_quaternion(values / size[:, None])
 

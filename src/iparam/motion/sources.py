@@ -57,7 +57,7 @@ class SetPointMotion:
             joint_signal(recording, robot, name)
         if len(values) < 3:
             values = _completed(samples.time, dict(zip(names, values, strict=True)))
-        return MotionEstimate(samples.time, values[0], values[1], values[2], warnings=samples.warnings)
+        return MotionEstimate(samples.time, values[0], values[1], values[2], remarks=samples.remarks)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class KalmanMotion:
         recording = with_followers(recording, robot)
         angles, said = fresh_samples(joint_signal(recording, robot, "q"))
         motion = self._estimated(angles, recording, robot)
-        return dataclasses.replace(motion, warnings=(*motion.warnings, *said)) if said else motion
+        return dataclasses.replace(motion, remarks=(*motion.remarks, *said)) if said else motion
 
     def _estimated(self, angles: Signal, recording: Recording, robot: Robot) -> MotionEstimate:
         if self.causal:
@@ -104,7 +104,7 @@ class KalmanMotion:
         highest = widest_bandwidth(angles.time) if judged else highest_bandwidth(angles.time)
         motion = with_passed_errors(kalman_smooth(angles.time, angles.values, processes), angles.values)
         said = at_highest_bandwidth(motion, highest)
-        motion = dataclasses.replace(motion, judge=self.predicts if judged else "", warnings=said)
+        motion = dataclasses.replace(motion, judge=self.predicts if judged else "", remarks=said)
         return motion if self.angles_alone else with_further_measurements(motion, angles, recording, prediction)
 
 
@@ -125,7 +125,7 @@ class ButterworthMotion:
         recording = with_followers(recording, robot)
         angles, said = fresh_samples(joint_signal(recording, robot, "q"))
         cutoff = _bandwidth(angles) if self.cutoff is None else self.cutoff
-        return dataclasses.replace(butterworth_smooth(angles.time, angles.values, cutoff, self.order), warnings=said)
+        return dataclasses.replace(butterworth_smooth(angles.time, angles.values, cutoff, self.order), remarks=said)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class SavitzkyGolayMotion:
             window = 2 * min(max(round(samples / 2.0), self.degree), largest) + 1
             window = min(window, 2 * largest - 1)
         motion = savitzky_golay_smooth(angles.time, angles.values, window, self.degree)
-        return dataclasses.replace(motion, warnings=said)
+        return dataclasses.replace(motion, remarks=said)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class AccelerometerMotion:
             ddq=rest.ddq[kept],
             linear_acceleration_minus_gravity=samples["accelerometer"],
             linear_acceleration_noise=white_noise_level(accelerometer.values),
-            warnings=(*rest.warnings, *samples.warnings),
+            remarks=(*rest.remarks, *samples.remarks),
         )
 
 

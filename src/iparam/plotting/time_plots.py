@@ -39,17 +39,24 @@ class Panel:
         time: (T,) increasing [s].
         values: (T, k); NaN leaves a gap.
         names: of the k curves.
+        colors: of the k curves, as CSS has them; () for those of `MANY`, which begin anew where there are too few.
     """
 
     label: str
     time: FloatArray
     values: FloatArray
     names: tuple[str, ...]
+    colors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         expected = (np.size(self.time), len(self.names))
         if np.shape(self.values) != expected:
             raise InputError(f"{self.label} needs values {expected}, one row a time, got {np.shape(self.values)}")
+        if not self.colors:
+            colors = tuple(MANY[i % len(MANY)] for i in range(len(self.names)))
+            object.__setattr__(self, "colors", colors)
+        if len(self.colors) != len(self.names):
+            raise InputError(f"{self.label} needs {len(self.names)} colours, got {len(self.colors)}")
 
 
 def time_figure(panels: Sequence[Panel], *, small: bool = False) -> Any:
@@ -72,7 +79,7 @@ def time_figure(panels: Sequence[Panel], *, small: bool = False) -> Any:
             time, values = thinned(panel.time, panel.values, SMALL_BINS) if small else (panel.time, panel.values)
             for i, name in enumerate(panel.names):
                 dashes = "-" if i < len(MANY) else "--"  # where the colours begin anew
-                axes.plot(time, values[:, i], dashes, color=MANY[i % len(MANY)], label=printable(name), linewidth=1.0)
+                axes.plot(time, values[:, i], dashes, color=panel.colors[i], label=printable(name), linewidth=1.0)
             side_label(axes, printable(panel.label))
             handles, names = axes.get_legend_handles_labels()
             if len(names) > MOST_NAMES:

@@ -15,6 +15,7 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 
 MAX_GAP = 4.5
 """Periods of a signal across which it may be interpolated: up to three lost samples, with room for jitter."""
@@ -29,12 +30,12 @@ class AlignedSamples:
     Attributes:
         time: (T,) [s].
         values: name -> (T, k).
-        warnings: what was left out, and why.
+        remarks: what was left out, and why.
     """
 
     time: FloatArray
     values: Mapping[str, FloatArray]
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "time", frozen(self.time))
@@ -80,26 +81,22 @@ def align(
     start, stop = (float(x) for x in _common_span(signals))
     grid = _times(next(iter(signals.values())), start, stop, rate, times)
     inside = (grid >= start) & (grid <= stop)
-    warnings = []
+    remarks = []
     if not inside.all() and times is not None:
-        warnings.append(
-            f"{np.count_nonzero(~inside)} of the times lie outside what all signals cover and were left out"
-        )
+        remarks.append(remark("times-not-covered", count=np.count_nonzero(~inside)))
     kept = inside.copy()
     for name, signal in signals.items():
         covered = _covered(signal, grid, max_gap)
         lost = inside & ~covered
         if lost.any():
             first = float(grid[np.argmax(lost)])
-            warnings.append(
-                f"{np.count_nonzero(lost)} samples fall into gaps of {name} and were left out, from {first:.6g} s"
-            )
+            remarks.append(remark("samples-in-gaps", count=np.count_nonzero(lost), signal=name, start=first))
         kept &= covered
     if not kept.any():
         raise InputError(f"no time is covered by all of {', '.join(wanted)}: every common time falls into a gap")
     grid = grid[kept]
     values = {name: interpolate(signal, grid, method, max_gap) for name, signal in signals.items()}
-    return AlignedSamples(grid, values, tuple(warnings))
+    return AlignedSamples(grid, values, tuple(remarks))
 
 
 def interpolate(signal: Signal, times: FloatArray, method: Interpolation, max_gap: float = MAX_GAP) -> FloatArray:

@@ -12,6 +12,7 @@ from iparam.errors import FileFormatError, InputError
 from iparam.recording.channels import ANGLES, EFFORTS, default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 
 COMPUTED = "computed_followers"
@@ -24,7 +25,7 @@ _POSITIONS = ("q", "target_q")
 
 
 def with_followers(recording: Recording, robot: Robot | None, anew: Sequence[str] = ()) -> Recording:
-    """The recording with the angles of every joint of the arm, and a warning that names those that were computed.
+    """The recording with the angles of every joint of the arm, and a remark that names those that were computed.
 
     Where a signal of angles has as many columns as the arm has joints that follow no other, these are meant, in the
     order of the arm; the rest is where the description says that they take it. What is recorded of the others is kept.
@@ -40,12 +41,12 @@ def with_followers(recording: Recording, robot: Robot | None, anew: Sequence[str
     for name in anew:
         signals[name] = _followed(signals[name], name, robot, np.array(robot.free_joints))
     computed = [name for name in ANGLES if name in filled or name in anew]
-    told = _not_following(signals, robot)
+    remarks = _not_following(signals, robot)
     if computed:
         of = ", ".join(f"{one.joint!r} ({one.relation})" for one in robot.couplings)
-        told = [f"{', '.join(computed)} of joints that follow others were not recorded, and computed: {of}", *told]
+        remarks = [remark("followers-computed", signals=", ".join(computed), joints=of), *remarks]
         recording = dataclasses.replace(recording, signals=signals).with_metadata(**{COMPUTED: computed})
-    return recording.with_warnings(*(text for text in told if text not in recording.warnings))
+    return recording.with_remarks(*remarks)
 
 
 def followed_again(recording: Recording, robot: Robot | None) -> Recording:
@@ -111,15 +112,14 @@ def _followed(signal: Signal, name: str, robot: Robot, columns: NDArray[np.intp]
     return dataclasses.replace(signal, values=values)
 
 
-def _not_following(signals: Mapping[str, Signal], robot: Robot) -> list[str]:
-    """A sentence for each joint that is recorded elsewhere than where its leader takes it."""
+def _not_following(signals: Mapping[str, Signal], robot: Robot) -> list[Remark]:
+    """A remark for each joint that is recorded elsewhere than where its leader takes it."""
     if "q" not in signals or signals["q"].width != robot.num_joints:
         return []
     angles = signals["q"].values
     off = dict(zip(robot.joint_names, np.abs(angles - robot.follow(angles)).max(axis=0), strict=True))
     return [
-        f"{one.joint!r} was recorded up to {off[one.joint]:.3g} from where it should be ({one.relation}), and used as "
-        "recorded: leave the columns of such joints out, and they are computed"
+        remark("follower-off", joint=one.joint, distance=float(off[one.joint]), relation=str(one.relation))
         for one in robot.couplings
         if off[one.joint] > CLEARLY_OFF
     ]

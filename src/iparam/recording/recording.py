@@ -23,6 +23,7 @@ from iparam.recording.screening import check_clocks
 from iparam.recording.signal import Signal
 from iparam.recording.statements import check_stated_units
 from iparam.recording.units import in_channel_unit
+from iparam.remarks import Remark, messages, remark
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -40,13 +41,13 @@ class Recording:
             the unit that goes with it; a unit that is not known is refused.
         metadata: provenance that JSON can hold: simulator or arm, noise preset, seed, rates, ... Never the payload.
             What it states about units, gravity and frames must agree, see `iparam.recording.statements`.
-        warnings: what was found wrong with the data, one sentence each.
+        remarks: what was found in the data, see `iparam.remarks`.
     """
 
     robot: str = ""
     signals: Mapping[str, Signal] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, str):
@@ -59,10 +60,15 @@ class Recording:
         object.__setattr__(self, "signals", MappingProxyType(signals))
         object.__setattr__(self, "metadata", MappingProxyType(_json_copy(self.metadata)))
         check_stated_units(self.metadata)
-        warnings: Any = self.warnings
-        if isinstance(warnings, str):
-            raise InputError("warnings must be a sequence of sentences, got one text")
-        object.__setattr__(self, "warnings", tuple(str(warning) for warning in warnings))
+        remarks: Any = self.remarks
+        if not isinstance(remarks, list | tuple) or not all(isinstance(one, Remark) for one in remarks):
+            raise InputError("remarks must be a sequence of iparam.remarks.Remark")
+        object.__setattr__(self, "remarks", tuple(dict.fromkeys(remarks)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The messages of the remarks."""
+        return messages(self.remarks)
 
     @classmethod
     def load(
@@ -80,7 +86,7 @@ class Recording:
     ) -> Recording:
         """Read a recording: Parquet, a CSV table with a header, a controller's log without one, .npz or .mat.
 
-        What cannot be used (damaged rows, time running backwards, ...) is left out, and ``warnings`` say what and
+        What cannot be used (damaged rows, time running backwards, ...) is left out, and ``remarks`` say what and
         where. A text with more than 1 % garbled rows is refused.
 
         Args:
@@ -106,7 +112,7 @@ class Recording:
         """Write the recording to a ``.parquet`` or ``.csv`` file, whole or not at all.
 
         Parquet keeps everything, bit for bit. CSV keeps times and values bit for bit, and has no room for robot,
-        metadata and warnings.
+        metadata and remarks.
         """
         from iparam.recording.files.storage import save_recording
 
@@ -119,7 +125,7 @@ class Recording:
     def signal(self, name: str) -> Signal:
         """The signal of that name."""
         if name not in self.signals:
-            about = [warning for warning in self.warnings if name in warning.split()]
+            about = [one.message for one in self.remarks if one.values.get("signal") == name]
             hint = about[0] if about else f"If columns of the file hold it, say which: map='{name}=HEADER*'"
             raise UnknownNameError("signal", name, self.signals, hint=hint)
         return self.signals[name]
@@ -157,16 +163,15 @@ class Recording:
         signals = {**self.signals, **other.signals}
         check_clocks(signals, "the two recordings")
         metadata = {**other.metadata, **self.metadata}
-        warnings = tuple(dict.fromkeys((*self.warnings, *other.warnings)))
-        return Recording(self.robot or other.robot, signals, metadata, warnings)
+        return Recording(self.robot or other.robot, signals, metadata, (*self.remarks, *other.remarks))
 
     def without_signal(self, name: str) -> Recording:
         """A copy that lacks a signal."""
         return dataclasses.replace(self, signals={key: kept for key, kept in self.signals.items() if key != name})
 
-    def with_warnings(self, *warnings: str) -> Recording:
-        """The same recording with further warnings."""
-        return dataclasses.replace(self, warnings=(*self.warnings, *warnings))
+    def with_remarks(self, *remarks: Remark) -> Recording:
+        """The same recording with further remarks."""
+        return dataclasses.replace(self, remarks=(*self.remarks, *remarks))
 
     def with_metadata(self, **entries: Any) -> Recording:
         """The same recording with further metadata."""
@@ -195,15 +200,17 @@ class Recording:
         return self.signal(name).rate
 
     def slice(self, start: float, stop: float) -> Recording:
-        """The samples with start <= time <= stop [s]; signals without any are left out, with a warning."""
+        """The samples with start <= time <= stop [s]; signals without any are left out, with a remark."""
         if not start < stop:
             raise InputError(f"a slice needs start < stop, got {start!r} and {stop!r} s")
         parts = {name: signal.slice(start, stop) for name, signal in self.signals.items()}
         kept = {name: part for name, part in parts.items() if part is not None}
         if not kept:
             raise InputError(f"no signal has a sample between {start:g} and {stop:g} s")
-        lost = [f"{name} has no sample between {start:g} and {stop:g} s" for name in parts if name not in kept]
-        return dataclasses.replace(self, signals=kept, warnings=(*self.warnings, *lost))
+        lost = [
+            remark("signal-outside-range", signal=name, start=start, stop=stop) for name in parts if name not in kept
+        ]
+        return dataclasses.replace(self, signals=kept, remarks=(*self.remarks, *lost))
 
     def plot(self, *names: str) -> Any:
         """Signals over time, as a ``matplotlib.figure.Figure`` with a panel for each.
@@ -226,7 +233,7 @@ class Recording:
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` with the columns of a CSV file, and NaN where a signal has no sample.
 
-        ``attrs["iparam"]`` has robot, units, frames, metadata and warnings, so that `from_pandas` gives it back.
+        ``attrs["iparam"]`` has robot, units, frames, metadata and remarks, so that `from_pandas` gives it back.
 
         Raises:
             MissingExtraError: pandas is not installed.
@@ -263,7 +270,7 @@ class Recording:
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} {signal.rate:.4g} Hz" for name, signal in self.signals.items())
-        noted = f"; {len(self.warnings)} warning{'s' * (len(self.warnings) > 1)}" if self.warnings else ""
+        noted = f"; {len(self.remarks)} remark{'s' * (len(self.remarks) > 1)}" if self.remarks else ""
         robot = printable(self.robot) or "unknown robot"
         return f"Recording({robot}, {self.duration:.4g} s: {parts or 'no signals'}{noted})"
 

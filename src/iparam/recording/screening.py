@@ -14,6 +14,7 @@ from iparam.errors import FileFormatError
 from iparam.recording.channels import ANGLES
 from iparam.recording.signal import Signal
 from iparam.recording.units import ORDERS, degrees_in_scale, odd_scales, scale_of_derivative
+from iparam.remarks import Remark, remark
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -50,8 +51,8 @@ def check_clocks(signals: Mapping[str, Signal], source: str) -> None:
             )
 
 
-def without_dropouts(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[str]]:
-    """The signals without samples in which nothing was measured, and a sentence on each: all components hold one
+def without_dropouts(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[Remark]]:
+    """The signals without samples in which nothing was measured, and a remark on each: all components hold one
     number, 0 or -999, and leap to it and from it, or do so while another signal drops out.
     """
     alike = {
@@ -69,8 +70,13 @@ def without_dropouts(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], 
         if rows.any():
             place = int(np.argmax(rows))
             notes.append(
-                f"{name} holds {signal.values[place, 0]:g} in all components in {np.count_nonzero(rows)} samples, the "
-                f"first at {signal.time[place]:.6g} s: nothing was measured there, and they were left out"
+                remark(
+                    "signal-dropped-out",
+                    signal=name,
+                    value=signal.values[place, 0],
+                    count=np.count_nonzero(rows),
+                    first=signal.time[place],
+                )
             )
             found[name] = Signal(signal.time[~rows], signal.values[~rows], signal.unit, signal.frame)
     return found, notes
@@ -89,7 +95,7 @@ def _leaping(values: FloatArray, alike: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return found
 
 
-def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tuple[dict[str, Signal], list[str]]:
+def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tuple[dict[str, Signal], list[Remark]]:
     """The signals in rad where positions or velocities of joints alone were in degrees; and what was done.
 
     A velocity that is 57.3 times the slope of the position over time, or 57.3 times less, has no other cause; which of
@@ -108,15 +114,14 @@ def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tu
                 continue  # that velocities alone are in degrees, the pair before has told
             found |= to_radians({name: found[name]}, robot)
             notes.append(
-                f"{higher} is {scale:.4g} times the slope of {lower} over time: {name} is in degrees beside {other} in "
-                "rad, and was converted"
+                remark("angles-from-degrees", higher=higher, scale=scale, lower=lower, signal=name, other=other)
             )
     return found, notes
 
 
 def angles_from_degrees(
     signals: Mapping[str, Signal], robot: Robot | None, stated: Container[str] = ()
-) -> tuple[dict[str, Signal], list[str]]:
+) -> tuple[dict[str, Signal], list[Remark]]:
     """The signals with angles from degrees in rad; velocities that prove to be in rad beside them stay, and are told.
 
     Args:
@@ -130,13 +135,13 @@ def angles_from_degrees(
         for higher, lower, scale in odd_scales({name: found[name] for name in pair if name in found}):
             if degrees_in_scale(scale) == "lower" and higher in turned:
                 found[higher] = signals[higher]
-                notes.append(f"{lower} is in degrees, and {higher} beside it in rad: it was left as it is")
+                notes.append(remark("angles-left-in-rad", lower=lower, higher=higher))
     return found, notes
 
 
 def check_angles(
     signals: Mapping[str, Signal], robot: Robot | None, source: str, stated: Container[str] = ()
-) -> list[str]:
+) -> list[Remark]:
     """Refuse angles that look like degrees, by the limits of the arm; warn where the arm is not known.
 
     A few samples far out are no degrees, whatever they are: they are told. So are angles beyond a limit that are still
@@ -151,7 +156,7 @@ def check_angles(
     if robot is None:
         worst = max((_usual_size(signals[name]) for name in ("q", "target_q") if name in signals), default=0.0)
         if worst > _BEYOND:
-            return [f"joint angles reach {worst:.4g} rad: if they are degrees, say angles='degrees'"]
+            return [remark("angles-large", largest=worst, fix={"angles": "degrees"})]
         return []
     turning = np.array([joint.kind == "revolute" for joint in robot.moving_joints])
     reach = np.maximum(np.abs(robot.limits.lower), np.abs(robot.limits.upper))
@@ -169,8 +174,18 @@ def check_angles(
             many = beyond > max(1.0, FEW_SAMPLES * len(values))
             if many and (name == "dq" or largest[joint] > _BEYOND):
                 raise FileFormatError(f"{source}: {told}: {_way_out(name, signals, stated)}")
-            whose = ": is it another joint's, or counted from another zero?" if many else ""
-            notes.append(f"{told}, in {beyond} of {len(values)} samples{whose}")
+            notes.append(
+                remark(
+                    "angles-beyond-limit" if many else "outliers-beyond-limit",
+                    signal=name,
+                    joint=joint,
+                    largest=largest[joint],
+                    robot=robot.name,
+                    limit=limit,
+                    count=beyond,
+                    samples=len(values),
+                )
+            )
     return notes
 
 
@@ -208,9 +223,9 @@ def to_radians(signals: Mapping[str, Signal], robot: Robot | None) -> dict[str, 
     return converted
 
 
-def find_faults(signals: Mapping[str, Signal]) -> list[str]:
-    """What is suspicious about sound-looking signals, one sentence each."""
-    notes: list[str] = []
+def find_faults(signals: Mapping[str, Signal]) -> list[Remark]:
+    """What is suspicious about sound-looking signals."""
+    notes: list[Remark] = []
     for name, signal in signals.items():
         notes += _gaps(name, signal)
         notes += _early_end(name, signal, signals)
@@ -219,7 +234,7 @@ def find_faults(signals: Mapping[str, Signal]) -> list[str]:
     return notes
 
 
-def _gaps(name: str, signal: Signal) -> list[str]:
+def _gaps(name: str, signal: Signal) -> list[Remark]:
     if signal.num_samples < 3:
         return []
     steps = np.diff(signal.time)
@@ -229,22 +244,28 @@ def _gaps(name: str, signal: Signal) -> list[str]:
     if long.size:
         widest = int(long[np.argmax(steps[long])])
         notes.append(
-            f"{name} has {long.size} gaps of more than {GAP:g} periods, the longest {steps[widest]:.4g} s from "
-            f"{signal.time[widest]:.6g} s on"
+            remark(
+                "gaps",
+                signal=name,
+                count=long.size,
+                periods=GAP,
+                longest=steps[widest],
+                start=signal.time[widest],
+            )
         )
     return notes
 
 
-def _early_end(name: str, signal: Signal, signals: Mapping[str, Signal]) -> list[str]:
+def _early_end(name: str, signal: Signal, signals: Mapping[str, Signal]) -> list[Remark]:
     end = max(float(other.time[-1]) for other in signals.values())
     period = 1.0 / signal.rate if signal.num_samples > 1 else 0.0
     missing = end - float(signal.time[-1])
     if missing > max(GAP * period, 0.1):
-        return [f"{name} ends at {signal.time[-1]:.6g} s, {missing:.4g} s before the recording does"]
+        return [remark("signal-ends-early", signal=name, end=signal.time[-1], missing=missing)]
     return []
 
 
-def _frozen(name: str, signal: Signal, q: Signal | None) -> list[str]:
+def _frozen(name: str, signal: Signal, q: Signal | None) -> list[Remark]:
     notes = []
     for i in range(signal.width):
         start, stop = _longest_constant(signal.values[:, i])
@@ -252,9 +273,7 @@ def _frozen(name: str, signal: Signal, q: Signal | None) -> list[str]:
         if end - begin < FROZEN_TIME or (q is not None and not _moves(q, begin, end)):
             continue
         notes.append(
-            f"{name}: component {i} stays at {signal.values[start, i]:.6g} from {begin:.6g} to {end:.6g} s"
-            + (" while the arm moves" if q is not None else "")
-            + ": a dropped or saturated sensor?"
+            remark("signal-frozen", signal=name, component=i, value=signal.values[start, i], start=begin, stop=end)
         )
     return notes
 

@@ -26,6 +26,7 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError
 from iparam.recording.channels import CHANNELS, signal_of_column
 from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
+from iparam.remarks import Remark, remark
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.gravity import SAME_GRAVITY, agreed_gravity, stated_gravity
 
@@ -116,12 +117,12 @@ def are_poses(recording: Recording) -> bool:
     return recording.metadata.get(ROWS) == POSES
 
 
-def gravity_remarks(gravity: FloatArray) -> list[str]:
-    """A sentence if gravity is not as large as on the earth; its direction is that of a mounting, which is stated."""
+def gravity_remarks(gravity: FloatArray) -> list[Remark]:
+    """A remark if gravity is not as large as on the earth; its direction is that of a mounting, which is stated."""
     size, usual = float(np.linalg.norm(gravity)), float(np.linalg.norm(STANDARD_GRAVITY))
     if abs(size - usual) <= SAME_GRAVITY * usual:
         return []
-    return [f"gravity was taken to be {np.round(gravity, 4).tolist()} m/s^2 in the axes of the base"]
+    return [remark("gravity-unusual", gravity=np.round(gravity, 4).tolist())]
 
 
 def stated_rate(metadata: Mapping[str, Any]) -> float | None:
@@ -147,14 +148,12 @@ def compensated_mass(recording: Recording) -> float | None:
     return float(mass) if _is_number(mass) else None
 
 
-def compensation_remarks(recording: Recording) -> list[str]:
-    """A sentence if a load has been taken out of the wrench already."""
+def compensation_remarks(recording: Recording) -> list[Remark]:
+    """A remark if a load has been taken out of the wrench already."""
     mass = compensated_mass(recording)
     if mass is None:
         return []
-    return [
-        f"a load of {mass:.4g} kg, and the sensor's bias, have been taken out of this wrench: only the rest is in it"
-    ]
+    return [remark("load-already-removed", mass=mass)]
 
 
 def _stated_units(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -14,6 +14,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
 from iparam.recording.channels import CHANNELS
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -159,8 +160,8 @@ ORDERS = (("q", "dq", "ddq"), ("target_q", "target_dq", "target_ddq"))
 """Signals of which each is the derivative of the one before."""
 
 
-def dates_in_seconds(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[str]]:
-    """Signals without joints whose stamps are dates in ms, us or ns, in seconds; and a sentence about it.
+def dates_in_seconds(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[Remark]]:
+    """Signals without joints whose stamps are dates in ms, us or ns, in seconds; and a remark about it.
 
     Such stamps can mean nothing else. With joint angles `check_time` refuses them, because velocities may be in the
     same unit.
@@ -170,7 +171,7 @@ def dates_in_seconds(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], 
     for unit, factor in _FINER.items():
         if starts and not of_joints and all(DATES[0] * factor <= start <= DATES[1] * factor for start in starts):
             converted = {n: Signal(s.time / factor, s.values, s.unit, s.frame) for n, s in signals.items()}
-            return converted, [f"the time stamps are dates in {unit}, and were converted to seconds"]
+            return converted, [remark("stamps-are-dates", unit=unit)]
     return dict(signals), []
 
 
@@ -182,7 +183,7 @@ def check_time(
     sure_of_time: bool = False,
     sure_of_angles: bool = False,
     convertible: bool = True,
-) -> list[str]:
+) -> list[Remark]:
     """Refuse a time that the data themselves show not to be in seconds; say where it is only odd.
 
     These tell: stamps that are dates in another unit; samples that come at impossible rates, or at another rate than is
@@ -198,38 +199,39 @@ def check_time(
         sure_of_angles: the same for the angles.
         convertible: whether another unit of the time can be given; else nothing but its source can be corrected.
     """
-    notes: list[str] = []
+    notes: list[Remark] = []
 
-    def object_to(problem: str, sure: bool) -> None:
-        if not convertible:
-            problem = _CONVERSION.sub("correct its stamps", problem)
+    def object_to(problem: str, sure: bool, unit: str = "") -> None:
+        fix = {"time_unit": unit} if unit and convertible else None
+        told = problem if convertible else f"{problem}. Correct its stamps"
         if not sure:
-            raise ContradictionError(f"{source}: {problem}")
-        notes.append(problem)
+            raise ContradictionError(f"{source}: {told}", fix=fix)
+        notes.append(remark("time-unit-doubtful", reason=told, fix=fix))
 
     for name, signal in signals.items():
         for unit, factor in _FINER.items():
             if DATES[0] * factor <= signal.time[0] <= DATES[1] * factor:
                 object_to(
                     f"the time of {name} begins at {signal.time[0]:.6g} s, which is a date in {unit} and none in "
-                    f"seconds: {_conversion(unit)}",
+                    "seconds",
                     sure_of_time,
+                    unit,
                 )
     for higher, lower, scale in odd_scales(signals):
         told = f"{higher} is {scale:.4g} times the slope of {lower} over time"
         if (found := _unit_of_scale(scale)) is not None:
-            object_to(f"{told}: the time is in {found}, not in seconds; {_conversion(found)}", sure_of_time)
+            object_to(f"{told}: the time is in {found}, not in seconds", sure_of_time, found)
         elif (which := degrees_in_scale(scale)) is not None:
             turned, other = (higher, lower) if which == "higher" else (lower, higher)
             object_to(f"{told}: {turned} is in degrees and {other} in rad; convert {turned} to rad", sure_of_angles)
         else:
-            notes.append(f"{told}: are all three in SI units?")
+            notes.append(remark("scales-disagree", higher=higher, scale=scale, lower=lower))
     _check_stated_rate(signals, rate, sure_of_time, object_to)
     _check_speeds(signals, robot, source)
     most = max((signal.num_samples for signal in signals.values()), default=0)
-    for hint, period in _odd_rates(signals):
+    for hint, unit, period in _odd_rates(signals):
         impossible = most > _LEAST_WINDOWS and not IMPOSSIBLE_PERIODS[0] <= period <= IMPOSSIBLE_PERIODS[1]
-        object_to(hint, sure_of_time or not (impossible and convertible))
+        object_to(hint, sure_of_time or not (impossible and convertible), unit)
     return notes
 
 
@@ -245,25 +247,19 @@ def time_hint(time: FloatArray, slowest: float = PLAUSIBLE_RATES[0]) -> str:
     period = float(np.median(np.diff(time)))
     if slowest < 1.0 / period <= PLAUSIBLE_RATES[1]:
         return ""
-    likely = [unit for unit, factor in _FACTORS.items() if USUAL_RATES[0] <= factor / period <= USUAL_RATES[1]]
-    if not likely:
-        return f"a sample every {period:.3g} s: is its time in seconds? Its unit is given by time_unit="
-    rate = _FACTORS[likely[0]] / period
-    return (
-        f"a sample every {period:.3g} s: is its time in seconds? In {likely[0]} it would be {rate:.4g} Hz; then "
-        f"{_conversion(likely[0])}"
-    )
+    unit = _likely_unit(period)
+    likely = f"If its time is in {unit}, they come at {_FACTORS[unit] / period:.4g} Hz" if unit else "No sensor does"
+    return f"a sample every {period:.3g} s. {likely}"
 
 
-_CONVERSION = re.compile(r"say time_unit='\w+'|[Ii]ts unit is given by time_unit=")
-
-
-def _conversion(unit: str) -> str:
-    return f"say time_unit={unit!r}"
+def _likely_unit(period: float) -> str:
+    """The unit in which samples would come at a usual rate; "" if there is none."""
+    likely = (unit for unit, factor in _FACTORS.items() if USUAL_RATES[0] <= factor / period <= USUAL_RATES[1])
+    return next(likely, "")
 
 
 def _check_stated_rate(
-    signals: Mapping[str, Signal], rate: float | None, sure: bool, object_to: Callable[[str, bool], None]
+    signals: Mapping[str, Signal], rate: float | None, sure: bool, object_to: Callable[[str, bool, str], None]
 ) -> None:
     """Object to stamps of which a second has as many times the stated rate as another unit of time would make it."""
     found = max((signal.rate for signal in signals.values() if signal.num_samples > 2), default=0.0)
@@ -273,8 +269,9 @@ def _check_stated_rate(
         if abs(rate / found / factor - 1.0) < 0.1:
             object_to(
                 f"samples come at {found:.4g} Hz by their time, and at {rate:.4g} Hz by the metadata: the time is in "
-                f"{unit}, not in seconds; {_conversion(unit)}",
+                f"{unit}, not in seconds",
                 sure,
+                unit,
             )
 
 
@@ -362,19 +359,19 @@ def _check_speeds(signals: Mapping[str, Signal], robot: Robot | None, source: st
             raise ContradictionError(
                 f"{source}: {name}{joint} moves at {speeds[joint]:.4g} rad/s, and {robot.name} at most at "
                 f"{robot.limits.velocity[joint]:.4g}: is its time in seconds, and are its angles in rad? Samples "
-                f"come every {float(np.median(np.diff(signal.time))):.3g} s; other units are given by time_unit= and "
-                "angles="
+                f"come every {float(np.median(np.diff(signal.time))):.3g} s. State the units if they are others",
+                argument="time_unit",
             )
 
 
-def _odd_rates(signals: Mapping[str, Signal]) -> list[tuple[str, float]]:
-    """One sentence for all signals that share an odd rate, and their median period [s]."""
+def _odd_rates(signals: Mapping[str, Signal]) -> list[tuple[str, str, float]]:
+    """One sentence for all signals that share an odd rate, the likely unit of their time, and their median period."""
     hints: dict[str, list[str]] = {}
     for name, signal in signals.items():
         hint = time_hint(signal.time)
         if hint:
             hints.setdefault(hint, []).append(name)
+    periods = {hint: float(np.median(np.diff(signals[names[0]].time))) for hint, names in hints.items()}
     return [
-        (f"{', '.join(names)}: {hint}", float(np.median(np.diff(signals[names[0]].time))))
-        for hint, names in hints.items()
+        (f"{', '.join(names)}: {hint}", _likely_unit(periods[hint]), periods[hint]) for hint, names in hints.items()
     ]

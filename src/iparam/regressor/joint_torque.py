@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
-from iparam.regressor.kernels import joint_torque as kernels
+from iparam.native import regressors as native
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector, joint_batch, run_batched
 from iparam.robot.model import Robot
 
@@ -29,10 +29,10 @@ def joint_torque_regressor(
         (..., n, 10 n).
     """
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
-    chain, count = robot.chain, robot.num_joints
+    count = robot.num_joints
     matrices = batch.empty(count, 10 * count)
-    constants = (chain.origins, chain.prismatic, chain.link_turns, gravity_vector(gravity))
-    run_batched(kernels.joint_torque_regressor, constants, (*batch.arrays, matrices), batch.size)
+    constants = (robot.chain.address, gravity_vector(gravity))
+    run_batched(native.joint_torque_regressor, constants, (*batch.arrays, matrices), batch.size)
     return batch.unflatten(matrices)
 
 
@@ -64,9 +64,9 @@ def joint_torque_regressor_derivatives(
         gravity: (3,) in base axes [m/s^2].
     """
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
-    chain, count = robot.chain, robot.num_joints
+    count = robot.num_joints
     matrices, changes = batch.empty(count, 10 * count), batch.empty(3, count, count, 10 * count)
-    constants = (chain.origins, chain.prismatic, chain.link_turns, gravity_vector(gravity))
-    run_batched(kernels.joint_torque_regressor_derivatives, constants, (*batch.arrays, matrices, changes), batch.size)
+    constants = (robot.chain.address, gravity_vector(gravity))
+    run_batched(native.joint_torque_regressor_derivatives, constants, (*batch.arrays, matrices, changes), batch.size)
     by_order = (batch.unflatten(changes)[..., order, :, :, :] for order in range(3))
     return JointTorqueRegressorDerivatives(batch.unflatten(matrices), *by_order)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array
+from iparam.arrays import FloatArray, as_float_array, kernel_input
 from iparam.errors import InputError
-from iparam.regressor.kernels import wrench as kernels
+from iparam.native import regressors as native
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector, joint_batch, run_batched
 from iparam.robot.model import Robot
 
@@ -50,7 +50,7 @@ def wrench_regressor(
     """
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     matrices = batch.empty(6, 10)
-    run_batched(kernels.wrench_regressor, _constants(robot, gravity), (*batch.arrays, matrices), batch.size)
+    run_batched(native.wrench_regressor, _constants(robot, gravity), (*batch.arrays, matrices), batch.size)
     return batch.unflatten(matrices)
 
 
@@ -73,7 +73,8 @@ def body_regressor(
     if any(part.ndim != 2 or part.shape != parts[0].shape for part in parts):
         raise InputError(f"the motion of a frame must be three arrays (N, 3), got {[part.shape for part in parts]}")
     matrices = np.empty((len(parts[0]), 6, 10))
-    kernels.body_regressor(*(np.require(part, requirements=["C", "W"]) for part in parts), matrices)
+    omega, alpha, acceleration = (kernel_input(part) for part in parts)
+    native.body_regressor(omega, alpha, acceleration, matrices)
     return matrices
 
 
@@ -92,10 +93,9 @@ def wrench_regressor_derivatives(
     """
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     outputs = (batch.empty(6, 10), *(batch.empty(robot.num_joints, 6, 10) for _ in range(3)))
-    run_batched(kernels.wrench_regressor_derivatives, _constants(robot, gravity), (*batch.arrays, *outputs), batch.size)
+    run_batched(native.wrench_regressor_derivatives, _constants(robot, gravity), (*batch.arrays, *outputs), batch.size)
     return WrenchRegressorDerivatives(*(batch.unflatten(output) for output in outputs))
 
 
-def _constants(robot: Robot, gravity: ArrayLike) -> tuple[FloatArray, ...]:
-    chain = robot.chain
-    return (chain.origins, chain.prismatic, chain.tool, gravity_vector(gravity))  # type: ignore[return-value]
+def _constants(robot: Robot, gravity: ArrayLike) -> tuple[int, FloatArray]:
+    return (robot.chain.address, gravity_vector(gravity))

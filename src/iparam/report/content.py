@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iparam.charts.chart import Chart
 from iparam.estimation.assessment.verdict import Verdict
 from iparam.plotting.matplotlib_backend import inline_svg
 
@@ -79,7 +78,6 @@ class Card:
         description: what it shows, one or two sentences; also what is read aloud.
         view_box: of the SVG element.
         shapes: what is in it, as SVG.
-        charts: the same curves for pages that run scripts: zoom, and values under the pointer; () for a picture alone.
     """
 
     slug: str
@@ -87,17 +85,16 @@ class Card:
     description: str
     view_box: str
     shapes: str
-    charts: tuple[Chart, ...] = ()
 
 
-def figure_card(figure: Any, slug: str, title: str, description: str, charts: tuple[Chart, ...] = ()) -> Card:
+def figure_card(figure: Any, slug: str, title: str, description: str) -> Card:
     """A figure with its caption; its SVG fills its place.
 
     Args:
         figure: a ``matplotlib.figure.Figure``.
-        slug, title, description, charts: of the `Card`.
+        slug, title, description: of the `Card`.
     """
-    return Card(slug, title, description, *inline_svg(figure, slug), charts)
+    return Card(slug, title, description, *inline_svg(figure, slug))
 
 
 @dataclass(frozen=True)
@@ -149,4 +146,4 @@ class Missing:
 
 def missing_wrench(title: str) -> Missing:
     """A part that needs a run with a wrench."""
-    return Missing(title, "add --recording with the joint angles q and the wrench")
+    return Missing(title, "add the recording with the joint angles q and the wrench")

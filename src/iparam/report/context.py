@@ -66,7 +66,7 @@ class ReportContext:
         estimate, found = self.estimate, []
         for name, value in estimate.correction.to_document().items():
             deviations, unit = estimate.correction_deviations.get(name), estimate.correction.unit(name)
-            text = f"{estimate.correction.option(name)}{unit and ' ' + unit}"
+            text = f"{estimate.correction.text_of(name)}{unit and ' ' + unit}"
             if deviations is not None:
                 pairs = zip(np.ravel(value), deviations, strict=True)
                 each = ", ".join(with_interval(float(one), NORMAL_95 * deviation) for one, deviation in pairs)

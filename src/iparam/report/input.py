@@ -13,6 +13,7 @@ from iparam.estimation.assessment.method_comparison import MethodComparison
 from iparam.estimation.estimate import Estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import compare_with_stated
 from iparam.sensing.correction import Correction
@@ -41,7 +42,7 @@ class ReportInput:
         created: date and time, as it is to be shown.
         truth_frame: that the truth is in; "" if unknown.
         scene: the motion as a scene to turn and to play, an HTML document that needs nothing else; "" for none.
-        remarks: what is odd about these parts taken together, one sentence each; found here.
+        remarks: what is odd about these parts taken together; found here.
     """
 
     estimate: Estimate
@@ -58,7 +59,7 @@ class ReportInput:
     created: str = ""
     truth_frame: str = ""
     scene: str = ""
-    remarks: tuple[str, ...] = field(init=False, default=())
+    remarks: tuple[Remark, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
         if self.delay is not None and not np.isfinite(self.delay):
@@ -83,7 +84,7 @@ _SAMPLES = 500
 _MOST_POSES = 100_000  # 28 a second in an hour, close enough together for any arm
 
 
-def check_input(given: ReportInput) -> tuple[str, ...]:
+def check_input(given: ReportInput) -> tuple[Remark, ...]:
     """Refuse parts that contradict each other; what is odd about them, one sentence each."""
     estimate, robot, recording = given.estimate, given.robot, given.recording
     if given.truth_frame and estimate.frame and given.truth_frame != estimate.frame:
@@ -96,16 +97,16 @@ def check_input(given: ReportInput) -> tuple[str, ...]:
     check_frame(estimate.frame, robot)
     arm = compare_arm(estimate, robot)
     if arm.same is False:
-        raise ContradictionError(f"{arm.sentence}. Give the recording and the trajectory that the result comes from")
-    remarks = [arm.sentence] if arm.sentence else []
+        raise ContradictionError(f"{arm.remark} Give the recording and the trajectory that the result comes from")
+    remarks = [] if arm.remark is None else [arm.remark]
     planned = given.trajectory
     if planned is not None:
         stated = compare_with_stated(planned.robot or "", robot, holder="the trajectory")
-        remarks += [stated.sentence] if stated.same is False else []
+        remarks += [stated.remark] if stated.same is False and stated.remark is not None else []
     if recording is not None:
         remarks += check_run(recording, robot, uses_wrench=recording.has("wrench")).remarks
         if comes_from(estimate, recording) is False:
-            remarks.append("the result does not come from this recording: its residuals are those of another run")
+            remarks.append(remark("result-of-other-recording"))
         if planned is not None and recording.has("q") and not _scaled(recording):
             remarks += _not_played(recording, planned.trajectory)
     return tuple(remarks)
@@ -116,8 +117,8 @@ def _scaled(recording: Recording) -> bool:
     return any(recording.metadata.get(name) is not None for name in ("amplitude", "speed_scale", "dry_run"))
 
 
-def _not_played(recording: Recording, trajectory: Trajectory) -> list[str]:
-    """A sentence if the recording does not come near all of the planned motion, whenever it may have been played."""
+def _not_played(recording: Recording, trajectory: Trajectory) -> list[Remark]:
+    """A remark if the recording does not come near all of the planned motion, whenever it may have been played."""
     from scipy.spatial import cKDTree
 
     motion = trajectory.evaluate(np.linspace(0.0, trajectory.duration, _SAMPLES))
@@ -129,8 +130,4 @@ def _not_played(recording: Recording, trajectory: Trajectory) -> list[str]:
     worst = int(np.argmax(distances))
     if distances[worst] <= NEAR_PLAN:
         return []
-    sentence = (
-        f"the recording is not of this trajectory, or not of all of it: it never comes nearer than "
-        f"{distances[worst]:.2g} rad to what was planned for {motion.time[worst]:.3g} s"
-    )
-    return [sentence]
+    return [remark("trajectory-not-played", distance=distances[worst], time=motion.time[worst])]

@@ -1,4 +1,4 @@
-"""Joint-space arrays in front of the compiled kernels: checked against a robot, flattened, and run on one core or
+"""Joint-space arrays in front of the native core: checked against a robot, flattened, and run on one core or
 several.
 """
 
@@ -42,14 +42,14 @@ def set_num_threads(count: int | None) -> None:
 
 
 def run_batched(
-    kernel: Callable[..., None], constants: Sequence[Any], batches: Sequence[NDArray[Any]], num_samples: int
+    kernel: Callable[..., None], constants: Sequence[Any], batches: Sequence[NDArray[Any] | None], num_samples: int
 ) -> None:
     """Call ``kernel(*constants, *batches)`` on slices of the first axis of ``batches``.
 
     Args:
-        kernel: compiled, releases the GIL, writes into some of the batches.
+        kernel: of `iparam.native`, which releases the GIL; writes into some of the batches.
         constants: the same for every sample.
-        batches: inputs and outputs, each (N, ...).
+        batches: inputs and outputs, each (N, ...), or None for an input that is not given.
         num_samples: N.
     """
     shares = num_samples // SMALLEST_SHARE
@@ -63,7 +63,7 @@ def run_batched(
 
     def work(start: int, stop: int) -> None:
         try:
-            kernel(*constants, *[batch[start:stop] for batch in batches])
+            kernel(*constants, *[None if batch is None else batch[start:stop] for batch in batches])
         except BaseException as error:
             failures.append(error)
 
@@ -89,7 +89,7 @@ class JointBatch(NamedTuple):
     Attributes:
         shape: the leading batch shape, () for a single sample.
         size: N, the number of samples.
-        arrays: each (N, n), writable-typed and contiguous, as the kernels are compiled for.
+        arrays: each (N, n), writable and contiguous, as the native core takes them.
     """
 
     shape: tuple[int, ...]
@@ -123,10 +123,10 @@ def joint_batch(robot: Robot, **joints: ArrayLike) -> JointBatch:
     return JointBatch(shape[:-1], len(flat[0]), flat)
 
 
-def tip_batch(batch: JointBatch, tip_wrench: ArrayLike | None) -> FloatArray:
-    """A tip wrench (..., 6) [moment, force] broadcast to the batch and flattened to (N, 6); zeros for None."""
+def tip_batch(batch: JointBatch, tip_wrench: ArrayLike | None) -> FloatArray | None:
+    """A tip wrench (..., 6) [moment, force] broadcast to the batch and flattened to (N, 6); None for none."""
     if tip_wrench is None:
-        return np.zeros((batch.size, 6))
+        return None
     wrench = as_float_array(tip_wrench, "tip_wrench", (6,))
     try:
         return _flat(np.broadcast_to(wrench, (*batch.shape, 6)), 6)

@@ -1,13 +1,15 @@
-"""A robot packed into the arrays that the compiled kernels read.
+"""A robot packed into the arrays that the native core reads.
 
-Fixed joints are folded away and rigidly connected links are lumped: n moving bodies remain. The kernels move every
+Fixed joints are folded away and rigidly connected links are lumped: n moving bodies remain. The recursions move every
 joint about or along z, so a body's frame here is its link's frame turned such that z is the joint axis. For joints that
 are about z anyway, as all joints of the UR arms, the two are the same; ``link_turns`` leads from one to the other.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import RobotModelError
+from iparam.native.library import read_only_pointer
 
 if TYPE_CHECKING:
     from iparam.robot.model import Joint, Robot
@@ -24,7 +27,7 @@ IDENTITY = np.eye(4)
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Packed arrays of a serial chain with n moving bodies; all read-only, so that kernels compile for one type.
+    """Packed arrays of a serial chain with n moving bodies; all read-only.
 
     Attributes:
         origins: (n, 12) rotation (9, by rows) and translation (3) from the parent body's frame to this one's at q = 0.
@@ -36,6 +39,8 @@ class Chain:
         link_phi: (n, 10) the same lumped parameters as phi, in the links' frames.
         frame_bodies: (F,) the body each frame is fixed to: 0 the base, i the body behind joint i.
         frame_offsets: (F, 12) rotation and translation from that body's frame to the frame.
+        packed: all of it up to link_phi in one array, as `Chain` of src/native/chain.hpp has it: the tool, then a row
+            a body.
     """
 
     origins: FloatArray
@@ -47,6 +52,16 @@ class Chain:
     link_phi: FloatArray
     frame_bodies: NDArray[np.int64]
     frame_offsets: FloatArray
+    packed: FloatArray
+
+    @cached_property
+    def address(self) -> int:
+        """Of `packed`, for the kernels."""
+        return read_only_pointer(self.packed)
+
+    def __reduce__(self) -> tuple[type[Chain], tuple[object, ...]]:
+        # Through the constructor: an address means nothing in another process.
+        return (Chain, tuple(getattr(self, spec.name) for spec in dataclasses.fields(self)))
 
 
 def build_chain(robot: Robot) -> Chain:
@@ -85,14 +100,21 @@ def build_chain(robot: Robot) -> Chain:
             phi[body] += link.inertial.transformed(offset_of[link.name]).phi
             turn = turns[body - 1] if body else IDENTITY
             link_phi[body] += link.inertial.transformed(turn @ offset_of[link.name]).phi
+    prismatic = np.array([joint.kind == "prismatic" for joint in robot.moving_joints])
+    tool = _pack(offset_of[robot.tool_frame])
+    link_turns = np.reshape([turn[:3, :3].T.ravel() for turn in turns], (count, 9))
+    bodies = np.column_stack(
+        [np.reshape(origins, (count, 12)), prismatic, phi[1:], robot.armature, link_turns, link_phi[1:]]
+    )
     return Chain(
         origins=frozen(origins),
-        prismatic=_read_only(np.array([joint.kind == "prismatic" for joint in robot.moving_joints])),
-        tool=frozen([_pack(offset_of[robot.tool_frame])]),
+        prismatic=_read_only(prismatic),
+        tool=frozen([tool]),
         phi=frozen(phi[1:]),
         armature=frozen(robot.armature),
-        link_turns=frozen([turn[:3, :3].T.ravel() for turn in turns]),
+        link_turns=frozen(link_turns),
         link_phi=frozen(link_phi[1:]),
+        packed=frozen(np.concatenate([tool, bodies.ravel()])),
         frame_bodies=_read_only(np.array([body_of[link.name] for link in robot.links], dtype=np.int64)),
         frame_offsets=frozen([_pack(offset_of[link.name]) for link in robot.links]),
     )

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
+from iparam.native import rigid_body as native
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector, joint_batch, run_batched, tip_batch
-from iparam.robot.kernels import dynamics as kernels
-from iparam.robot.kernels import dynamics_derivatives as derivative_kernels
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 
@@ -75,8 +74,8 @@ def inverse_dynamics(
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     chain = robot.chain
     torques = batch.empty(robot.num_joints)
-    constants = (chain.origins, chain.prismatic, chain.tool, chain.phi, chain.armature, gravity_vector(gravity))
-    run_batched(kernels.inverse_dynamics, constants, (*batch.arrays, tip_batch(batch, tip_wrench), torques), batch.size)
+    constants = (chain.address, gravity_vector(gravity))
+    run_batched(native.inverse_dynamics, constants, (*batch.arrays, tip_batch(batch, tip_wrench), torques), batch.size)
     return batch.unflatten(torques)
 
 
@@ -121,8 +120,8 @@ def forward_pass(
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     chain, count = robot.chain, robot.num_joints
     outputs = (batch.empty(count, 4, 4), batch.empty(count, 6), batch.empty(count, 6))
-    constants = (chain.origins, chain.prismatic, chain.link_turns, gravity_vector(gravity))
-    run_batched(kernels.forward_pass, constants, (*batch.arrays, *outputs), batch.size)
+    constants = (chain.address, gravity_vector(gravity))
+    run_batched(native.forward_pass, constants, (*batch.arrays, *outputs), batch.size)
     positions, _, joint_accelerations = (batch.unflatten(array) for array in batch.arrays)
     return LinkMotion(positions, joint_accelerations, *(batch.unflatten(output) for output in outputs))
 
@@ -149,9 +148,8 @@ def backward_pass(robot: Robot, motion: LinkMotion, tip_wrench: ArrayLike | None
     if any(array.shape[0] != batch.size for array in links):
         raise InputError("the arrays of the motion belong to different numbers of samples; use one forward_pass")
     wrenches, torques = batch.empty(count, 6), batch.empty(count)
-    constants = (chain.prismatic, chain.link_turns, chain.link_phi)
     batches = (tip_poses, *links, tip_batch(batch, tip_wrench), wrenches, torques)
-    run_batched(kernels.backward_pass, constants, batches, batch.size)
+    run_batched(native.backward_pass, (chain.address,), batches, batch.size)
     torques += chain.armature * batch.arrays[1]
     return NewtonEulerResult(batch.unflatten(torques), motion, batch.unflatten(wrenches))
 
@@ -161,8 +159,7 @@ def mass_matrix(robot: Robot, q: ArrayLike) -> FloatArray:
     batch = joint_batch(robot, q=q)
     chain = robot.chain
     matrices = batch.empty(robot.num_joints, robot.num_joints)
-    constants = (chain.origins, chain.prismatic, chain.phi, chain.armature)
-    run_batched(kernels.mass_matrix, constants, (*batch.arrays, matrices), batch.size)
+    run_batched(native.mass_matrix, (chain.address,), (*batch.arrays, matrices), batch.size)
     return batch.unflatten(matrices)
 
 
@@ -260,7 +257,7 @@ def inverse_dynamics_derivatives(
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     chain, count = robot.chain, robot.num_joints
     outputs = (batch.empty(count), *(batch.empty(count, count) for _ in range(3)))
-    constants = (chain.origins, chain.prismatic, chain.tool, chain.phi, chain.armature, gravity_vector(gravity))
+    constants = (chain.address, gravity_vector(gravity))
     batches = (*batch.arrays, tip_batch(batch, tip_wrench), *outputs)
-    run_batched(derivative_kernels.inverse_dynamics_derivatives, constants, batches, batch.size)
+    run_batched(native.inverse_dynamics_derivatives, constants, batches, batch.size)
     return InverseDynamicsDerivatives(*(batch.unflatten(output) for output in outputs))

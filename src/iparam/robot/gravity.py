@@ -66,8 +66,10 @@ def agreed_gravity(given: ArrayLike | None, stated: FloatArray | None, holder: s
     gravity = as_float_array(given, "gravity", (3,))
     if stated is not None and np.linalg.norm(gravity - stated) > SAME_GRAVITY * np.linalg.norm(stated):
         raise ContradictionError(
-            f"gravity is {gravity.tolist()} m/s^2 as given (--gravity, --mounting) and {stated.tolist()} by {holder}: "
-            "leave it out to take that, or correct it"
+            f"gravity is {gravity.tolist()} m/s^2 as given and {stated.tolist()} by {holder}: leave it out to "
+            "take that, or correct it",
+            argument="gravity",
+            value=given,
         )
     return gravity
 

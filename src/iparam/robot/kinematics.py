@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError, UnknownNameError
+from iparam.native import rigid_body as native
 from iparam.robot.batching import JointBatch, joint_batch, run_batched
-from iparam.robot.kernels import kinematics as kernels
 from iparam.robot.model import Robot
 
 Axes = Literal["tool", "base"]
@@ -91,8 +91,7 @@ def tool_motion(robot: Robot, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> To
     batch = joint_batch(robot, q=q, dq=dq, ddq=ddq)
     chain = robot.chain
     outputs = [batch.empty(4, 4), *(batch.empty(3) for _ in range(4))]
-    constants = (chain.origins, chain.prismatic, chain.tool)
-    run_batched(kernels.tool_motion, constants, (*batch.arrays, *outputs), batch.size)
+    run_batched(native.tool_motion, (chain.address,), (*batch.arrays, *outputs), batch.size)
     pose, v, w, a, alpha = (batch.unflatten(output) for output in outputs)
     return Tool0Twist(pose, v, w, a, alpha)
 
@@ -194,8 +193,8 @@ def _frame_poses(robot: Robot, batch: JointBatch, which: slice) -> FloatArray:
 def _fixed_poses(robot: Robot, batch: JointBatch, bodies: NDArray[np.int64], offsets: FloatArray) -> FloatArray:
     """(N, F, 4, 4) of frames with offsets (F, 12) from the bodies (F,) that they are fixed to."""
     chain, poses = robot.chain, batch.empty(bodies.size, 4, 4)
-    constants = (chain.origins, chain.prismatic, bodies, offsets)
-    run_batched(kernels.frame_poses, constants, (*batch.arrays, poses), batch.size)
+    constants = (chain.address, bodies.copy(), offsets.copy())
+    run_batched(native.frame_poses, constants, (*batch.arrays, poses), batch.size)
     return poses
 
 
@@ -203,8 +202,7 @@ def _jacobians(robot: Robot, batch: JointBatch, frame: Axes) -> tuple[FloatArray
     _require_axes(frame)
     chain = robot.chain
     outputs = (batch.empty(6, robot.num_joints), batch.empty(6, robot.num_joints))
-    constants = (chain.origins, chain.prismatic, chain.tool, frame == "tool")
-    run_batched(kernels.jacobian, constants, (*batch.arrays, *outputs), batch.size)
+    run_batched(native.jacobian, (chain.address, frame == "tool"), (*batch.arrays, *outputs), batch.size)
     return outputs
 
 

@@ -17,7 +17,6 @@ from iparam.robot.collision.geometry import LinkGeometry
 from iparam.robot.description.arm import SideBranches, cut_arm
 from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
 from iparam.robot.description.mjcf import read_mjcf
-from iparam.robot.description.sdf import read_sdf
 from iparam.robot.description.tree import DescriptionTree
 from iparam.robot.description.xacro import expand_xacro, split_arguments, without_arguments
 from iparam.robot.model import Robot
@@ -78,7 +77,7 @@ def load_robot(
     Args:
         source: a catalogue name such as ``"ur5e"`` (in any case; see `robot_names`), the name of an arm that the
             package example-robot-data brings (``INSTALLED_ARMS``), or the path of a description: a URDF, a xacro file,
-            an MJCF or an SDF. Arguments of a xacro file stand behind its path, as for xacro itself:
+            or an MJCF. Arguments of a xacro file stand behind its path, as for xacro itself:
             ``"ur.urdf.xacro ur_type:=ur5e"``. A string is taken for a path if it is no such name and has a suffix or a
             folder in it, or names a file.
         tip: link whose frame becomes the tool frame. In a catalogue robot one behind the last joint, ``tool0`` if not
@@ -127,7 +126,7 @@ def load_description(
 
 
 def read_description(source: str | os.PathLike[str]) -> DescriptionTree:
-    """The links and joints of a URDF, MJCF or SDF file, which its root element says; or of a xacro file.
+    """The links and joints of a URDF or MJCF file, which its root element says; or of a xacro file.
 
     A xacro file is a program. It is run where the path says that it is one, by its suffix or by arguments behind it;
     not because macros are found in a file that was given as a URDF.
@@ -143,8 +142,6 @@ def read_description(source: str | os.PathLike[str]) -> DescriptionTree:
         raise InputError(f"{path} is no xacro file, and takes no arguments: leave out {next(iter(arguments))}:=...")
     if root.tag == "mujoco":
         return read_mjcf(path)
-    if root.tag == "sdf":
-        return read_sdf(path, root)
     return read_tree(path)
 
 
@@ -193,7 +190,7 @@ def stated_name(robot: str, file: str | os.PathLike[str]) -> str:
     if _looks_like_path(robot):
         raise StatedPathError(file, "robot file", _offered(robot, file), "robot")
     known = str(_unknown(robot)).rstrip(".")
-    raise InputError(f"{os.fspath(file)} belongs to {robot!r}. {known}. Say which robot that is (--robot)")
+    raise InputError(f"{os.fspath(file)} belongs to {robot!r}. {known}. Say which robot that is", argument="robot")
 
 
 def stated_in_setup(robot: str, file: str | os.PathLike[str]) -> str:
@@ -248,7 +245,7 @@ def _installed(
 
 def _unknown(name: str) -> UnknownNameError:
     known = (*robot_names(), *INSTALLED_ARMS)
-    return UnknownNameError("robot", name, known, hint="The path of a .urdf, .xacro, .xml or .sdf works too.")
+    return UnknownNameError("robot", name, known, hint="The path of a .urdf, .xacro or .xml works too.")
 
 
 def _without_files(pieces: tuple[LinkGeometry, ...]) -> tuple[LinkGeometry, ...]:

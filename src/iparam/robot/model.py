@@ -289,7 +289,7 @@ class Robot:
 
     @cached_property
     def chain(self) -> Chain:
-        """The packed arrays that the compiled kernels read."""
+        """The packed arrays that the native core reads."""
         return build_chain(self)
 
     @cached_property
@@ -345,7 +345,7 @@ class Robot:
         return dataclasses.replace(self, armature=np.broadcast_to(values, (self.num_joints,)))
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
-        # Through the constructor: unpickled arrays would be writable, which is another type to the compiled kernels.
+        # Through the constructor: unpickled arrays would be writable, and what is cached of them wrong.
         return (Robot, tuple(getattr(self, spec.name) for spec in dataclasses.fields(self)))
 
     def __repr__(self) -> str:

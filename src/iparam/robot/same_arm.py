@@ -10,6 +10,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError
+from iparam.remarks import Remark, remark
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import JointKind, Robot
@@ -69,11 +70,11 @@ class ArmComparison:
 
     Attributes:
         same: None if that could not be found out.
-        sentence: what a reader should know; "" if there is nothing to say.
+        remark: what a reader should know; None if there is nothing to say.
     """
 
     same: bool | None
-    sentence: str = ""
+    remark: Remark | None = None
 
 
 def compare_with_stated(stated: str, robot: Robot, given: str = "", holder: str = "the recording") -> ArmComparison:
@@ -94,7 +95,7 @@ def compare_with_stated(stated: str, robot: Robot, given: str = "", holder: str 
             return ArmComparison(None)
         return ArmComparison(
             None,
-            f"{holder} belongs to {stated!r}, which could not be compared with {asked!r}: taken for the same, as told",
+            remark("robot-not-compared", holder=holder, stated=stated, given=asked),
         )
     model = catalog_robot(stated)
     if robot is model:
@@ -107,29 +108,33 @@ def compare_with_stated(stated: str, robot: Robot, given: str = "", holder: str 
             if np.isfinite(difference.distance)
             else f"its {robot.num_joints} joints are not those of a {model.name}"
         )
-        return ArmComparison(False, f"{holder} belongs to a {model.name}, and {asked} is another arm: {how}")
+        return ArmComparison(False, remark("robot-is-another", holder=holder, stated=model.name, given=asked, how=how))
     if difference.tilt > SAME_ANGLE:
         return ArmComparison(
             True,
-            f"{holder} belongs to a {model.name}; {asked} has its kinematics, on a base that is tilted by "
-            f"{np.degrees(difference.tilt):.0f} deg, so that gravity is another in it",
+            remark(
+                "robot-on-tilted-base",
+                holder=holder,
+                stated=model.name,
+                given=asked,
+                tilt=float(np.degrees(difference.tilt)),
+            ),
         )
     if robot.name.lower() == model.name:
         return ArmComparison(True)
-    return ArmComparison(
-        True, f"{holder} belongs to a {model.name}; {asked} has its kinematics: taken for the same arm"
-    )
+    return ArmComparison(True, remark("robot-of-other-name", holder=holder, stated=model.name, given=asked))
 
 
-def check_same_arm(stated: str, robot: Robot, given: str = "", holder: str = "the recording") -> list[str]:
+def check_same_arm(stated: str, robot: Robot, given: str = "", holder: str = "the recording") -> list[Remark]:
     """Refuse a robot that is another arm than the one that data name; else what `compare_with_stated` has to say."""
     found = compare_with_stated(stated, robot, given, holder)
     if found.same is False:
         raise ContradictionError(
-            f"{found.sentence}. Leave the robot out (--robot) to take {stated}; if {holder} is wrong about its robot, "
-            "correct that"
+            f"{found.remark} Leave the robot out to take {stated}; if {holder} is wrong about its robot, correct that",
+            argument="robot",
+            value=given or robot.name,
         )
-    return [found.sentence] if found.sentence else []
+    return [] if found.remark is None else [found.remark]
 
 
 def _generic_poses(robot: Robot) -> FloatArray:

@@ -119,8 +119,8 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
     if robot is not None:
         recording = dataclasses.replace(recording, metadata={**stated, "tool_frame": robot.tool_frame})
     if given.measures == "reaction":  # so what was doubted is put right
-        kept = tuple(text for text in recording.warnings if not text.startswith(SIGN_DOUBTED))
-        recording = dataclasses.replace(recording, warnings=kept)
+        kept = tuple(one for one in recording.remarks if one.code not in SIGN_DOUBTED)
+        recording = dataclasses.replace(recording, remarks=kept)
     return recording.with_signal("wrench", Signal(signal.time, values, signal.unit, frame))
 
 

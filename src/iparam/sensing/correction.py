@@ -18,6 +18,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
+from iparam.remarks import Plain, fix_text, plain
 from iparam.spatial.transforms import rotation_from_rpy, rpy_from_rotation
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ _NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravit
 
 @dataclass(frozen=True)
 class Correction:
-    """What is to be put right in a recording, named as the options of the commands; None and () for nothing.
+    """What is to be corrected in a recording; None and () for nothing.
 
     The wrench as recorded is scaled, its axes are renamed, its sign is set, it is turned from base into tool axes, and
     then from the sensor's axes and origin into the tool's. Angles are put in order, then their signs and zeros are set.
@@ -170,18 +171,23 @@ class Correction:
         return given.shape == (6,) and len({float(f"{factor:.9g}") for factor in given}) > 2
 
     @property
-    def options(self) -> str:
-        """What a user types for it, e.g. ``--sensor-rotation 0 0 90.1``."""
-        return " ".join(_option(name, value) for name, value in self._given() if name != _SPREAD)
+    def fix(self) -> dict[str, Plain]:
+        """What is corrected, as the ``fix`` of a remark or a cause."""
+        return {name: plain(_plain(value)) for name, value in self._given() if name != _SPREAD}
+
+    @property
+    def text(self) -> str:
+        """The same for people."""
+        return fix_text(self.fix)
 
     @staticmethod
     def unit(name: str) -> str:
         """The unit of a correction; "" if it has none."""
         return UNITS.get(name, "")
 
-    def option(self, name: str) -> str:
-        """The part of `options` that is about one correction."""
-        return _option(name, getattr(self, name))
+    def text_of(self, name: str) -> str:
+        """The part of `text` that is about one correction."""
+        return fix_text({name: plain(_plain(getattr(self, name)))})
 
     def to_document(self) -> dict[str, Any]:
         """What is corrected, as plain values by name; nothing of what is not."""
@@ -430,17 +436,6 @@ def _axis_names(turn: FloatArray) -> tuple[str, ...]:
 
 def _unit(axis: str) -> FloatArray:
     return np.asarray((-1.0 if axis[0] == "-" else 1.0) * np.eye(3)["xyz".index(axis[-1])])
-
-
-def _option(name: str, value: Any) -> str:
-    option = f"--{name.replace('_', '-')}"
-    if name == "exclude":  # once for each interval
-        return " ".join(f"{option} {start:.6g} {stop:.6g}" for start, stop in value)
-    if name == "wrench_axes":
-        return f"{option}{'=' if value[0].startswith('-') else ' '}{','.join(value)}"  # else it looks like an option
-    flat = np.ravel(np.asarray(value, dtype=object))
-    words = [f"{one:.6g}" if isinstance(one, float) else str(one) for one in flat]
-    return f"{option} {' '.join(words)}"
 
 
 def _tuples(value: Any) -> Any:

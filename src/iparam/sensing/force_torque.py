@@ -8,6 +8,7 @@ import numpy as np
 
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording import Recording
+from iparam.remarks import Remark, remark
 from iparam.robot.catalog import catalog_arm, robot_names
 from iparam.rounding import percent
 
@@ -38,12 +39,12 @@ class ForceTorqueSensor:
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
                 raise InputError(f"{name} of sensor {self.name!r} must be positive, got {getattr(self, name)!r}")
 
-    def range_warnings(self, recording: Recording) -> tuple[str, ...]:
-        """A sentence for each of force and torque that comes near the end of the range; () if none does."""
+    def range_remarks(self, recording: Recording) -> tuple[Remark, ...]:
+        """A remark for each of force and torque that comes near the end of the range; () if none does."""
         if "wrench" not in recording.signals:
             return ()
         values = np.abs(recording.signals["wrench"].values)
-        warnings = []
+        remarks = []
         for kind, columns, limit, unit in (
             ("force", values[:, :3], self.force_range, "N"),
             ("torque", values[:, 3:], self.torque_range, "N m"),
@@ -51,11 +52,19 @@ class ForceTorqueSensor:
             near = (columns >= NEAR * limit).any(axis=1)
             if near.any():
                 share = float(near.mean())
-                warnings.append(
-                    f"the {kind} reaches {columns.max():.3g} {unit}; the {self.name} sensor's range is "
-                    f"+-{limit:g} {unit}, and {percent(share)} of the samples are beyond {100.0 * NEAR:g} % of it"
+                remarks.append(
+                    remark(
+                        "sensor-near-range",
+                        kind=kind,
+                        largest=columns.max(),
+                        unit=unit,
+                        sensor=self.name,
+                        limit=limit,
+                        share=percent(share),
+                        near=100.0 * NEAR,
+                    )
                 )
-        return tuple(warnings)
+        return tuple(remarks)
 
 
 def force_torque_sensors() -> tuple[str, ...]:
@@ -71,10 +80,10 @@ def force_torque_sensor(name: str) -> ForceTorqueSensor:
     return sensor
 
 
-def wrist_range_warnings(arm: str, recording: Recording) -> tuple[str, ...]:
-    """`ForceTorqueSensor.range_warnings` of the sensor in the flange of that arm; () if none is known."""
+def wrist_range_remarks(arm: str, recording: Recording) -> tuple[Remark, ...]:
+    """`ForceTorqueSensor.range_remarks` of the sensor in the flange of that arm; () if none is known."""
     sensor = _wrist_sensor(arm)
-    return () if sensor is None else sensor.range_warnings(recording)
+    return () if sensor is None else sensor.range_remarks(recording)
 
 
 def _wrist_sensor(arm: str) -> ForceTorqueSensor | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 
 HELD = 0.3
 """Share of the samples during motion that repeat the one before, from which on they count as held: a few lost readings
@@ -35,8 +36,8 @@ MOVED = 0.02
 """Way of another joint meanwhile that tells a frozen angle from an arm at rest [rad]."""
 
 
-def without_repeats(wrench: Signal, motion: MotionEstimate) -> tuple[Signal, tuple[str, ...]]:
-    """The readings that are new, and a sentence about the others; the same signal where next to all are.
+def without_repeats(wrench: Signal, motion: MotionEstimate) -> tuple[Signal, tuple[Remark, ...]]:
+    """The readings that are new, and a remark about the others; the same signal where next to all are.
 
     Args:
         wrench: as it was logged.
@@ -53,10 +54,7 @@ def without_repeats(wrench: Signal, motion: MotionEstimate) -> tuple[Signal, tup
     if np.count_nonzero(new) < LEAST or changed[new[1:]][:, working].mean() < TOGETHER:
         return wrench, ()
     kept = dataclasses.replace(wrench, time=wrench.time[new], values=wrench.values[new])
-    said = (
-        f"Only {kept.num_samples} of {wrench.num_samples} wrench samples are new, {kept.rate:.4g} a second; the others "
-        "repeat the one before and were left out."
-    )
+    said = remark("wrench-repeats", new=kept.num_samples, samples=wrench.num_samples, rate=kept.rate)
     return kept, (said,)
 
 

@@ -23,6 +23,7 @@ from iparam.recording.statements import (
     tool_frame,
 )
 from iparam.recording.units import LARGEST_FORCE
+from iparam.remarks import Remark, remark
 from iparam.robot.kinematics import tool_motion
 from iparam.robot.loading import StatedArm, load_stated_robot, stated_name
 from iparam.robot.model import Robot
@@ -44,12 +45,12 @@ class CheckedRun:
     Attributes:
         recording: the same, with the angles of all joints and what was measured at the tool in the robot's tool frame.
         gravity: (3,) in base axes [m/s^2].
-        remarks: what a reader should know, one sentence each.
+        remarks: what a reader should know.
     """
 
     recording: Recording
     gravity: FloatArray
-    remarks: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
 
 def check_run(
@@ -69,7 +70,7 @@ def check_run(
         return _check_sensor_run(recording, gravity)
     recording, agreed = with_followers(recording, robot), recorded_gravity(recording, gravity)
     remarks = [*check_same_arm(recording.robot, robot), *gravity_remarks(agreed)]
-    turned: list[str] = []
+    turned: list[Remark] = []
     if uses_wrench:
         recording, turned = in_tool_frame(recording, robot)
     remarks += [*_accelerometer_remarks(recording, robot, agreed), *turned]
@@ -88,7 +89,7 @@ def _check_sensor_run(recording: Recording, gravity: ArrayLike | None) -> Checke
     agreed = world_gravity(recording, gravity)
     remarks = [*gravity_remarks(agreed), *compensation_remarks(recording)]
     if are_poses(recording) and recording.has("accelerometer"):
-        remarks.append("the accelerometer (ax, ay, az) was not used: poses at rest need none")
+        remarks.append(remark("accelerometer-not-needed"))
     return CheckedRun(recording, agreed, tuple(remarks))
 
 
@@ -110,7 +111,7 @@ def recorded_robot(
         file: of the recording, for messages.
     """
     if not (robot or recording.robot):
-        raise InputError("the recording does not say which robot it belongs to: name it (--robot)")
+        raise InputError("the recording does not say which robot it belongs to: name it", argument="robot")
     name = robot or stated_name(recording.robot, file)
     # `check_run` compares the frames
     return load_stated_robot(name, StatedArm.from_document(recording.metadata), tip, base, lock)
@@ -124,17 +125,17 @@ def with_told_frame(recording: Recording, robot: Robot, tip: str | None) -> Reco
     stated = tool_frame(recording.metadata)
     if tip is None or not stated or stated in robot.frames:
         return recording
-    remark = f"the recording's tool frame {stated!r} is not in the model of {robot.name}: taken for {tip!r}, as told"
+    said = remark("tool-frame-unknown", stated=stated, robot=robot.name, tip=tip)
     signals = {
         name: dataclasses.replace(signal, frame=tip) if signal.frame == stated else signal
         for name, signal in recording.signals.items()
     }
     told = dataclasses.replace(recording, signals=signals)
-    return told.with_metadata(tool_frame=tip).with_warnings(remark)
+    return told.with_metadata(tool_frame=tip).with_remarks(said)
 
 
-def _accelerometer_remarks(recording: Recording, robot: Robot, gravity: FloatArray) -> list[str]:
-    """A sentence if an accelerometer shows another gravity: over a run, the arm's own acceleration averages out."""
+def _accelerometer_remarks(recording: Recording, robot: Robot, gravity: FloatArray) -> list[Remark]:
+    """A remark if an accelerometer shows another gravity: over a run, the arm's own acceleration averages out."""
     if not (recording.has("accelerometer") and recording.has("q")):
         return []
     measured, angles = recording.signal("accelerometer"), recording.signal("q")
@@ -148,29 +149,27 @@ def _accelerometer_remarks(recording: Recording, robot: Robot, gravity: FloatArr
     shown = -np.einsum("tij,tj->ti", turns, measured.values[rows]).mean(axis=0)
     if np.linalg.norm(shown - gravity) <= CLEAR_GRAVITY:
         return []
-    sentence = (
-        f"the accelerometer shows a gravity of {np.round(shown, 1).tolist()} m/s^2 in the axes of the base, and "
-        f"{np.round(gravity, 2).tolist()} was computed with: is the arm mounted in another way, or the sensor in "
-        f"another frame than {robot.tool_frame}?"
-    )
-    return [sentence]
+    return [
+        remark(
+            "accelerometer-shows-other-gravity",
+            shown=np.round(shown, 1).tolist(),
+            gravity=np.round(gravity, 2).tolist(),
+            frame=robot.tool_frame,
+        )
+    ]
 
 
-def _lever_remarks(recording: Recording, robot: Robot) -> list[str]:
-    """A sentence if the torques are those of no lever that the arm could hold, or the forces of no weight."""
+def _lever_remarks(recording: Recording, robot: Robot) -> list[Remark]:
+    """A remark if the torques are those of no lever that the arm could hold, or the forces of no weight."""
     if not recording.has("wrench") or recording.signal("wrench").width != 6:
         return []
     values = recording.signal("wrench").values
     largest = float(np.abs(values[:, :3]).max())
     if largest > LARGEST_FORCE:
-        return [f"the forces reach {largest:.4g} N, which no wrist bears: are they in mN?"]
+        return [remark("forces-too-large", largest=largest)]
     # Changes, because a bias has no lever.
     force, torque = (float(np.sqrt(np.mean(np.var(values[:, part], axis=0)))) for part in (slice(3), slice(3, 6)))
     lever = torque / max(force, _LEAST_FORCE)
     if not lever > LONG * robot.reach > 0.0:
         return []
-    sentence = (
-        f"the torques change by {torque:.3g} N m, the forces by {force:.3g} N: a lever of {lever:.3g} m, and "
-        f"{robot.name} reaches {robot.reach:.3g} m. Are the torques in N mm?"
-    )
-    return [sentence]
+    return [remark("lever-too-long", torque=torque, force=force, lever=lever, robot=robot.name, reach=robot.reach)]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.recording.channels import CHANNELS
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 
 LEAST_CLIPPED = 5
 """Samples at a limit from which on it is one."""
@@ -16,18 +17,19 @@ MARGIN = 0.02
 """Time before and after that is left out, too [s]: next to a limit only those samples are below it whose noise is."""
 
 
-def saturated_entries(wrench: Signal) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
-    """(T, 6) which entries are at a limit or next to one, and a sentence about them if there are any."""
+def saturated_entries(wrench: Signal) -> tuple[NDArray[np.bool_], tuple[Remark, ...]]:
+    """(T, 6) which entries are at a limit or next to one, and a remark about them if there are any."""
     clipped = clipped_samples(np.asarray(wrench.values))
     if not clipped.any():
         return clipped, ()
     names = [
         name for name, any_ in zip(CHANNELS["wrench"].columns, np.any(clipped, axis=0).tolist(), strict=True) if any_
     ]
-    said = (
-        f"{', '.join(names)} end{'s' if len(names) == 1 else ''} at a limit of the sensor in "
-        f"{np.count_nonzero(clipped.any(axis=1))} of {wrench.num_samples} samples, where "
-        f"{'it is' if len(names) == 1 else 'they are'} left out."
+    said = remark(
+        "wrench-saturated",
+        channels=", ".join(names),
+        count=np.count_nonzero(clipped.any(axis=1)),
+        samples=wrench.num_samples,
     )
     return np.stack([_widened(column, wrench.time) for column in clipped.T], axis=1), (said,)
 

@@ -14,6 +14,7 @@ from iparam.recording.channels import CHANNELS, TOOL, default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import FRAME_KEYS, stated_frames
+from iparam.remarks import Remark, remark
 from iparam.robot.kinematics import frame_poses
 from iparam.robot.model import Robot
 from iparam.sensing.frame_tree import FrameTree
@@ -37,12 +38,12 @@ class SensorFrame:
     Attributes:
         name: of the frame, or "base".
         pose: (4, 4) T_tool_sensor [m]; None for "base".
-        remark: about how it was found; "" if there is nothing to say.
+        remark: about how it was found; None if there is nothing to say.
     """
 
     name: str
     pose: FloatArray | None
-    remark: str = ""
+    remark: Remark | None = None
 
     def wrench_in_tool(self, values: FloatArray) -> FloatArray:
         """Forces and torques (T, 6) at the sensor, as forces and torques about the tool's origin in its axes."""
@@ -69,7 +70,7 @@ def sensor_frame(
     robot: Robot,
     prefix: str,
     topic: str,
-    option: str,
+    argument: str,
     base: bool,
     tree: FrameTree | None = None,
 ) -> SensorFrame:
@@ -81,7 +82,7 @@ def sensor_frame(
         robot: the arm.
         prefix: before the arm's names in the bag, "" if none.
         topic: for messages.
-        option: that sets ``told``, for messages.
+        argument: that sets ``told``.
         base: whether "base" may be told.
         tree: frames beside the robot's own, as TF has them.
     """
@@ -97,47 +98,48 @@ def sensor_frame(
         return SensorFrame(told, rigid[told], _against(names, told, topic))
     if len(names) > 1:
         raise FileFormatError(
-            f"{topic} changes its frame: {', '.join(repr(name) for name in names)}. Say with {option} which it is"
+            f"{topic} changes its frame: {', '.join(repr(name) for name in names)}. Say which it is",
+            argument=argument,
         )
     stated = names[0].lstrip("/")
     if not stated:
-        remark = f"{topic} names no frame: taken to be in {robot.tool_frame}. {option} says otherwise"
-        return SensorFrame(robot.tool_frame, rigid[robot.tool_frame], remark)
+        said = remark("frame-unnamed", topic=topic, tool_frame=robot.tool_frame)
+        return SensorFrame(robot.tool_frame, rigid[robot.tool_frame], said)
     for name in (stated, stated.removeprefix(prefix)):
         if name in rigid:
             return SensorFrame(name, rigid[name])
     placed = _in_tree(stated, robot, prefix, tree)
     if placed is not None:
         distance, angle = 1e3 * float(np.linalg.norm(placed[:3, 3])), np.degrees(rotation_angle(placed))
-        where = f"{distance:.4g} mm and {angle:.4g} deg from {robot.tool_frame}, by tf_static"
-        return SensorFrame(stated, placed, f"{topic} is in the frame {stated!r}, {where}")
+        place = f"{distance:.4g} mm and {angle:.4g} deg"
+        said = remark("frame-placed", topic=topic, frame=stated, place=place, tool_frame=robot.tool_frame)
+        return SensorFrame(stated, placed, said)
     known = ", ".join(rigid)
     others = {stated.removesuffix(name) for name in rigid if stated.endswith(name)} - {""}
     if prefix and others:
         other = min(others, key=len)
         raise FileFormatError(
             f"{topic} is in the frame {stated!r}, which is of an arm with the prefix {other!r}, and the joints are "
-            f"those of {prefix!r}: choose the topic of that arm's own sensor, or the joints of the other, "
-            f"--joint-prefix {other}"
+            f"those of {prefix!r}: choose the topic of that arm's own sensor, or the joints of the other",
+            fix={"joint_prefix": other},
         )
     if stated.removeprefix(prefix) in (*FIXED_FRAMES, robot.base_frame):
         raise FileFormatError(
             f"{topic} is in the frame {stated!r}, which does not move with the tool. "
-            + (
-                f"If it is the wrench at the tool in the axes of the robot's base, say {option} {BASE}; "
-                if base
-                else ""
-            )
-            + f"if it is in truth in one of {known}, say which with {option}"
+            + (f"If it is the wrench at the tool in the axes of the robot's base, say {BASE!r}; " if base else "")
+            + f"if it is in truth in one of {known}, say which",
+            argument=argument,
         )
     if stated in robot.frames:
         raise FileFormatError(
             f"{topic} is in the frame {stated!r}, which moves against {robot.tool_frame}: a sensor there does not "
-            f"carry the load alone. If it is in truth in one of {known}, say which with {option}"
+            f"carry the load alone. If it is in truth in one of {known}, say which",
+            argument=argument,
         )
     raise FileFormatError(
-        f"{topic} is in the frame {stated!r}, which {robot.name} does not have. If it is one of {known}, say which "
-        f"with {option}; or give a URDF that has it, with the load behind it, as the robot"
+        f"{topic} is in the frame {stated!r}, which {robot.name} does not have. If it is one of {known}, say "
+        "which; or give a URDF that has it, with the load behind it, as the robot",
+        argument=argument,
     )
 
 
@@ -193,8 +195,8 @@ def stated_frame(recording: Recording, signal: str) -> tuple[str, str]:
     return next(((frame, where) for where, frame in found.items()), ("", ""))
 
 
-def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[str]]:
-    """The recording with all that it measures at the tool in the robot's tool frame, and a sentence about each change.
+def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[Remark]]:
+    """The recording with all that it measures at the tool in the robot's tool frame, and a remark about each change.
 
     Frames behind the last joint can be exchanged: forces, torques and rates are turned, and torques are taken about the
     other origin. An accelerometer feels another acceleration there, and is left out unless the origins coincide.
@@ -203,7 +205,7 @@ def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[s
         ContradictionError: a signal is in a frame that does not move with the tool, or that the robot does not have.
     """
     changed: dict[str, Signal] = {}
-    remarks: list[str] = []
+    remarks: list[Remark] = []
     dropped: list[str] = []
     for name in [name for name in recording.signals if default_frame(name) == TOOL]:
         frame, where = stated_frame(recording, name)
@@ -218,16 +220,25 @@ def in_tool_frame(recording: Recording, robot: Robot) -> tuple[Recording, list[s
         if name == "accelerometer" and sensor.distance > NEAR:
             dropped.append(name)
             remarks.append(
-                f"the accelerometer is in {frame!r}, {1e3 * sensor.distance:.4g} mm from {robot.tool_frame!r}, and "
-                "feels another acceleration: left out"
+                remark(
+                    "accelerometer-elsewhere",
+                    frame=frame,
+                    millimetres=1e3 * sensor.distance,
+                    tool_frame=robot.tool_frame,
+                )
             )
             continue
         turned = sensor.wrench_in_tool if signal.width == 6 else sensor.vectors_in_tool
         changed[name] = Signal(signal.time, turned(signal.values), signal.unit, robot.tool_frame)
         if name == "wrench":
             remarks.append(
-                f"the wrench was recorded in the frame {frame!r}, {1e3 * sensor.distance:.4g} mm and "
-                f"{np.degrees(rotation_angle(pose)):.4g} deg from {robot.tool_frame!r}: turned into that"
+                remark(
+                    "wrench-transformed",
+                    frame=frame,
+                    millimetres=1e3 * sensor.distance,
+                    degrees=float(np.degrees(rotation_angle(pose))),
+                    tool_frame=robot.tool_frame,
+                )
             )
     if not changed and not dropped:
         return recording, remarks
@@ -263,6 +274,6 @@ def _is_identity(pose: FloatArray) -> bool:
     return bool(np.abs(pose - np.eye(4)).max() < _ROUNDING)
 
 
-def _against(names: list[str], told: str, topic: str) -> str:
+def _against(names: list[str], told: str, topic: str) -> Remark | None:
     others = [repr(name) for name in names if name.lstrip("/") != told and name]
-    return f"{topic} is in the frame {', '.join(others)} by its messages; taken as {told!r}, as told" if others else ""
+    return remark("frame-contradicted", topic=topic, frame=", ".join(others), stated=told) if others else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -15,6 +14,7 @@ from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS, TOOL
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.rounding import percent
 
@@ -26,16 +26,16 @@ Measures = Literal["action", "reaction"]
 """What a sensor reports: "action" is what the robot exerts on the payload, "reaction" what the payload exerts on it."""
 
 
-SIGN_DOUBTED = ("the force follows gravity like the weight of ", "at rest the arm would push its load down with ")
-"""How warnings begin that are about the sign of a recorded wrench: said of the opposite, they would be untrue."""
+SIGN_DOUBTED = ("sign-follows-gravity", "sign-pushes-down")
+"""Codes of remarks that doubt the sign of a recorded wrench: of the opposite sign they would be untrue."""
 
-OF_EFFORTS = re.compile(r"\S+: (the efforts were taken for torques|all efforts are zero)\b.*", re.DOTALL)
-"""Warnings about joint torques, which take nothing from a wrench."""
+OF_EFFORTS = ("efforts-taken-for-torques", "efforts-zero")
+"""Codes of remarks about joint torques, which change nothing about a wrench."""
 
 
-def wrench_warnings(recording: Recording) -> tuple[str, ...]:
-    """The warnings of a recording that are about what a load is identified from by its wrench."""
-    return tuple(text for text in recording.warnings if not OF_EFFORTS.fullmatch(text))
+def wrench_remarks(recording: Recording) -> tuple[Remark, ...]:
+    """The remarks of a recording that matter for a load that is identified from its wrench."""
+    return tuple(one for one in recording.remarks if one.code not in OF_EFFORTS)
 
 
 @runtime_checkable
@@ -75,8 +75,8 @@ class SensorWrench:
         return Signal(measured.time, values, CHANNELS["wrench"].unit, frame)
 
 
-def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWrench, list[str]]:
-    """The sensor of a recording without an arm, with the sign that the weight on it shows; and a sentence about it.
+def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWrench, list[Remark]]:
+    """The sensor of a recording without an arm, with the sign that the weight on it shows; and a remark about it.
 
     Nobody said which sign a stranger's sensor has, and no load has a negative mass: what it exerts on the load pushes
     upwards, what the load exerts on it pulls down.
@@ -97,11 +97,7 @@ def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWre
             )
     if likeness >= 0.0:
         return SensorWrench(), []
-    sentence = (
-        "the force follows gravity as a weight that pulls at the sensor: the wrench was taken for what the load exerts "
-        "on it, and turned round (--measures reaction; --measures action takes it as it is)"
-    )
-    return SensorWrench(measures="reaction"), [sentence]
+    return SensorWrench(measures="reaction"), [remark("sign-reversed", fix={"measures": "reaction"})]
 
 
 def _likeness(up: FloatArray, pulls: FloatArray) -> float:

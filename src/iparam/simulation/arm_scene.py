@@ -14,15 +14,15 @@ from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
 from iparam.motion.motion import MotionEstimate
 from iparam.recording import Recording, Signal
+from iparam.remarks import Remark, remark
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene, collision_scene
-from iparam.robot.kernels.notice import expect
 from iparam.robot.loading import StatedArm
 from iparam.robot.model import Robot
 from iparam.rounding import percent
 from iparam.simulation.arm_simulator import ArmSimulator
-from iparam.simulation.followable import check_followable, trajectory_warnings
-from iparam.simulation.motors import assumed_rotors, rotor_warnings
+from iparam.simulation.followable import check_followable, trajectory_remarks
+from iparam.simulation.motors import assumed_rotors, rotor_remarks
 from iparam.simulation.payload import Payload, payload_name
 from iparam.simulation.run_log import Physics, RunLog
 from iparam.simulation.simulator import CollisionError, GroundTruth, Progress, SimulationError, SimulationResult
@@ -144,7 +144,6 @@ def loaded_scene(
 ) -> S:
     """A scene of some engine, with rotors where links have no inertia, see `assumed_rotors`; built."""
     simulator.check(robot, payload, clearance)
-    expect("simulate")
     around = cell if cell is not None else WorkCell()
     scene = kind(simulator, robot, payload, around, clearance, shapes)
     rotors = assumed_rotors(scene.loaded)
@@ -206,7 +205,7 @@ def run_together(
             time=logged / rate,
             targets=np.concatenate(targets, axis=1),
             rows={name: np.searchsorted(logged, steps) for name, steps in groups.items()},
-            warnings=[*trajectory_warnings(scene.robot, trajectory), *rotor_warnings(scene.robot, scene.rotors)],
+            remarks=[*trajectory_remarks(scene.robot, trajectory), *rotor_remarks(scene.robot, scene.rotors)],
         )
         for scene, log in zip(scenes, physics.logs, strict=True)
     ]
@@ -236,7 +235,7 @@ def _result(
     time: FloatArray,
     targets: FloatArray,
     rows: dict[str, NDArray[np.int64]],
-    warnings: list[str],
+    remarks: list[Remark],
 ) -> SimulationResult:
     """The result of a finished run.
 
@@ -246,7 +245,7 @@ def _result(
         time: (T,) of the instants [s].
         targets: (3, T, n) set points of position, velocity and acceleration.
         rows: for each group of `SensorRates`, which of the instants it is read at.
-        warnings: about the trajectory.
+        remarks: about the trajectory.
     """
     robot = scene.robot
     tool, joints, imu = robot.tool_frame, "joints", "imu"
@@ -270,7 +269,7 @@ def _result(
             robot=robot.name,
             signals=signals,
             metadata=_metadata(scene),
-            warnings=(*warnings, *_run_warnings(robot, run)),
+            remarks=(*remarks, *_run_remarks(robot, run)),
         ),
         scene.truth,
         MotionEstimate(time, run.q, run.dq, run.ddq),
@@ -299,16 +298,16 @@ def _metadata(scene: ArmScene) -> dict[str, Any]:
     }
 
 
-def _run_warnings(robot: Robot, run: RunLog) -> list[str]:
-    warnings = []
+def _run_remarks(robot: Robot, run: RunLog) -> list[Remark]:
+    remarks = []
     for joint in np.flatnonzero(run.saturated):
         share = run.saturated[joint] / run.steps
         limit = robot.limits.torque[joint]
-        warnings.append(
-            f"{robot.joint_names[joint]} was at its torque limit, {limit:g} N m, for {percent(share)} of the time"
+        remarks.append(
+            remark("torque-limit-reached", joint=robot.joint_names[joint], limit=limit, share=percent(share))
         )
     worst = int(np.argmax(run.tracking_error))
     if run.tracking_error[worst] > LARGE_ERROR:
         error = run.tracking_error[worst]
-        warnings.append(f"{robot.joint_names[worst]} was up to {error:.2g} rad off its set points")
-    return warnings
+        remarks.append(remark("off-set-points", joint=robot.joint_names[worst], error=error))
+    return remarks

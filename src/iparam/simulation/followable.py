@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from iparam.errors import InputError
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.trajectory.checks import MAX_SAMPLES, VALIDATION_RATE, validation_times
@@ -42,17 +43,17 @@ def check_followable(robot: Robot, trajectory: Trajectory) -> None:
         )
 
 
-def trajectory_warnings(robot: Robot, trajectory: Trajectory) -> list[str]:
+def trajectory_remarks(robot: Robot, trajectory: Trajectory) -> list[Remark]:
     """What a recording should say about the trajectory: a start in motion, or speeds beyond the arm's."""
-    start, warnings = np.abs(trajectory.evaluate(np.zeros(1)).dq[0]), []
+    start, remarks = np.abs(trajectory.evaluate(np.zeros(1)).dq[0]), []
     if (start > REST).any():
         fastest = float(start.max())
-        warnings.append(f"the trajectory starts at {fastest:.3g} rad/s, the arm at rest: it has to catch up")
+        remarks.append(remark("starts-in-motion", speed=fastest))
     peaks = np.max([np.abs(part.dq).max(axis=0) for part in _samples(trajectory)], axis=0)
     for joint in np.flatnonzero(peaks > robot.limits.velocity):
         name, limit = robot.joint_names[joint], robot.limits.velocity[joint]
-        warnings.append(f"the trajectory moves {name} at {peaks[joint]:.4g} rad/s, above its limit of {limit:.4g}")
-    return warnings
+        remarks.append(remark("speed-above-limit", joint=name, speed=peaks[joint], limit=limit))
+    return remarks
 
 
 def _samples(trajectory: Trajectory) -> Iterator[TrajectorySamples]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording import Recording
+from iparam.remarks import Remark, remark
 from iparam.robot.catalog import catalog_arm, robot_names
 from iparam.robot.dynamics import mass_matrix
 from iparam.robot.model import Robot
@@ -149,7 +150,7 @@ def assumed_rotors(robot: Robot) -> FloatArray:
     return rotors
 
 
-def rotor_warnings(robot: Robot, rotors: FloatArray) -> list[str]:
+def rotor_remarks(robot: Robot, rotors: FloatArray) -> list[Remark]:
     """What a recording should say about `assumed_rotors`."""
     joints = np.flatnonzero(rotors)
     if not joints.size:
@@ -157,8 +158,4 @@ def rotor_warnings(robot: Robot, rotors: FloatArray) -> list[str]:
     names = ", ".join(f"{robot.joint_names[i]} ({robot.moving_joints[i].child})" for i in joints)
     units = np.where(robot.chain.prismatic, "kg", "kg m^2")
     sizes = ", ".join(dict.fromkeys(f"{rotors[i]:.2g} {units[i]}" for i in joints))
-    sentence = (
-        f"the description gives the links of {names} no inertia about their joints, so that rotors of {sizes} were "
-        "simulated there: the joint torques are not this arm's, the wrench at the tool is"
-    )
-    return [sentence]
+    return [remark("rotors-assumed", links=names, sizes=sizes)]

@@ -61,7 +61,7 @@ class RunLog:
                 f"{lost} point. It passed a pose in which {' and '.join(turning)} can turn against each other with an "
                 f"inertia of {values[least, 0]:.1g} kg m^2, since links between them have no mass: nothing can drive "
                 "that. The robot file needs masses for them, or the joints rotor inertia (armature in MJCF); or plan "
-                "from another pose (--q0) and with less room to move (--max-displacement)"
+                "from another pose and with less room to move"
             )
         limit = self.robot.limits.torque[joint]
         raise SimulationError(

@@ -1,5 +1,5 @@
-"""Who may look: a page on this machine is for its own browser; one that others can reach, or that can write a file, for
-whoever has the token of its link.
+"""Who may look: a page on this machine is for its own browser; one that others can reach, for whoever has the token of
+its link.
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ class Access:
 
     On this machine's own address any page in the user's browser could connect, so a request must be addressed to this
     machine by its own name, and a connection must come from the page itself. On another address both hold for
-    everybody, and on this one for every other user of the machine, so the token of the link has to come with it, in the
-    link once and in a cookie from then on: always on another address, on this one if the page can write.
+    everybody, so the token of the link has to come with it, in the link once and in a cookie from then on.
 
     Attributes:
         host: the address that the server listens on.
@@ -64,9 +63,9 @@ class Access:
             raise InputError(f"a page on {self.host} needs a token: others can reach that address")
 
     @classmethod
-    def to(cls, host: str, writes: bool = False) -> Access:
-        """The rule for an address, with a new token where others can reach it, or where the page can write files."""
-        return cls(host, "" if is_loopback(host) and not writes else secrets.token_urlsafe(24))
+    def to(cls, host: str) -> Access:
+        """The rule for an address, with a new token where others can reach it."""
+        return cls(host, "" if is_loopback(host) else secrets.token_urlsafe(24))
 
     def link(self, port: int) -> str:
         """The address of the page."""
@@ -134,4 +133,4 @@ def free_port(host: str, port: int | None) -> int:
         except (OSError, OverflowError) as error:
             problem = getattr(error, "strerror", None) or str(error)
     asked = f"port {port}" if port is not None else f"any port from {PORTS[0]} to {PORTS[1]}"
-    raise InputError(f"cannot listen on {host}, {asked}: {problem}. Give another --host or --port")
+    raise InputError(f"cannot listen on {host}, {asked}: {problem}. Give another host or port", argument="port")

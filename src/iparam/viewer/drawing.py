@@ -16,7 +16,8 @@ from iparam.robot.kinematics import forward_kinematics, frame_poses
 from iparam.viewer.link_meshes import ArmMeshes, arm_meshes, capsule_meshes, ellipsoid_triangles
 from iparam.viewer.load_shapes import LoadShapes, limited_region
 from iparam.viewer.margins import Nearest, nearest_pair
-from iparam.viewer.track import Track
+from iparam.viewer.source import Moment
+from iparam.viewer.track import Track, joint_states
 from iparam.viewer.view import View
 
 Color = tuple[int, int, int]
@@ -41,9 +42,6 @@ LOADS: tuple[Color, ...] = ((230, 159, 0), (0, 158, 115))
 TRUTH: Color = (60, 60, 60)
 REGION: Color = (213, 94, 0)
 PATH: Color = (213, 94, 0)
-
-LIVE_LOAD = "load: load"
-"""The group of the load of a live page."""
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -75,7 +73,7 @@ class ArmDrawing:
 
     def __init__(self, scene: Any, root: str, track: Track, meshes: ArmMeshes, ghost: bool) -> None:
         self.track = track
-        robot = track.robot
+        robot = self.robot = track.robot
         frames = dict.fromkeys([*(mesh.frame for mesh in meshes.meshes), robot.tool_frame])
         self.nodes = {
             frame: scene.add_frame(f"{root}/{index}_{node_name(frame)}", show_axes=False)
@@ -101,16 +99,16 @@ class ArmDrawing:
     @property
     def tool(self) -> str:
         """Name of the node of the tool frame."""
-        return str(self.nodes[self.track.robot.tool_frame].name)
+        return str(self.nodes[self.robot.tool_frame].name)
 
-    def show(self, time: float) -> None:
-        """Take the pose of a time; a link whose joint is near a limit is coloured."""
-        poses = self.track.poses(time)
+    def show(self, q: FloatArray, dq: FloatArray) -> None:
+        """Take a pose (n,); a link whose joint is near a limit, at these speeds (n,), is coloured."""
+        poses = frame_poses(self.robot, q)
         for frame, node in self.nodes.items():
             node.wxyz, node.position = quaternion(poses[frame]), poses[frame][:3, 3]
         if self._ghost:
             return
-        states = self.track.joint_states(np.array([time]))[0]
+        states = joint_states(self.robot, q, dq)
         for index, (body, node) in enumerate(self.links):
             state = int(states[body - 1]) if body else 0
             if state != self._states[index]:
@@ -136,6 +134,7 @@ class Drawing:
         self.groups: dict[str, list[Any]] = {}
         self.nearest: Nearest | None = None
         self._arrows: dict[str, Any] = {}
+        self._load: LoadShapes | None = None
         self.collisions: Any = None
         self._gap: Any = None
         self._gap_label: Any = None
@@ -190,28 +189,27 @@ class Drawing:
         if view.margins is not None:
             self.collisions = view.margins.scene
 
-    def show(self, time: float) -> None:
-        """Move everything to where it is at a time [s]."""
-        for arm in self.arms:
-            arm.show(time)
-        if not self.arms:
-            return
+    def show(self, moment: Moment) -> None:
+        """Move everything to where it is at a moment."""
+        for arm, motion in zip(self.arms, moment.motions, strict=True):
+            arm.show(*motion)
         if self.collisions is not None:
-            self._show_nearest(nearest_pair(self.collisions, self.arms[0].track.at(time)))
-        wrench = self.view.wrench
-        if wrench is not None:
-            for name, ends in wrench.arrows(time, np.eye(4)).items():
-                self.show_arrow(name, ends)
+            self._show_nearest(nearest_pair(self.collisions, moment.motions[0][0]))
+        for name, ends in moment.arrows().items():
+            self._show_arrow(name, ends)
+        if moment.load is not self._load:
+            self._show_load(moment.load)
 
-    def show_load(self, load: LoadShapes | None) -> None:
-        """Put a load on the tool in place of the one that was there, as a live page does over and over."""
-        for node in self.groups.get(LIVE_LOAD, []):
-            node.remove()
-        self.groups[LIVE_LOAD] = []
+    def _show_load(self, load: LoadShapes | None) -> None:
+        """Put a load on the tool in place of the one that was there."""
+        if self._load is not None:
+            for node in self.groups.pop(f"load: {self._load.name}", []):
+                node.remove()
         if load is not None:
-            self._add_load(load, 0, f"{self.arms[0].tool}/live_load")
+            self._add_load(load, 0, f"{self.arms[0].tool}/load")
+        self._load = load
 
-    def show_arrow(self, name: str, ends: FloatArray) -> None:
+    def _show_arrow(self, name: str, ends: FloatArray) -> None:
         """Draw an arrow between two points (2, 3) of the tool frame [m].
 
         It hangs on the tool: a page moves what is there at once, and draws new points later.

@@ -10,9 +10,10 @@ from importlib.resources import files
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.charts.chart import chart_document, chart_script, chart_style
 from iparam.errors import InputError
 from iparam.files.atomic import write_atomically
+from iparam.plotting.matplotlib_backend import LEFT, svg_text
+from iparam.plotting.time_plots import RIGHT, WIDTH, time_figure
 from iparam.viewer.panel import load_rows
 from iparam.viewer.view import View
 from iparam.viewer.viser_backend import scene_page
@@ -44,13 +45,10 @@ def view_page(view: View) -> str:
     scene, notes = scene_page(view, frame_times(view.duration), MOST_TRIANGLES)
     parts = {
         "TITLE": html.escape(view.title),
-        "STYLE": chart_style(),
         "SCENE": html.escape(scene, quote=True),
         "NOTES": "".join(f"<li>{html.escape(note)}.</li>" for note in (*notes, *further_notes(view))),
         "LOADS": _loads(view),
-        "PLACES": "".join(f'<div data-chart="{chart.slug}" data-height="210"></div>' for chart in view.charts),
-        "DATA": chart_document(view.charts),
-        "SCRIPT": chart_script(),
+        "CURVES": _curves(view),
     }
     page = files("iparam.viewer").joinpath("page.html").read_text(encoding="utf-8")
     return re.sub("@([A-Z]+)@", lambda place: parts[place[1]], page)  # at once: a title may hold such a name, too
@@ -83,6 +81,17 @@ def further_notes(view: View) -> tuple[str, ...]:
             f"100 mm are {force:.3g} N or {torque:.3g} N m"
         )
     return tuple(notes)
+
+
+def _curves(view: View) -> str:
+    """The curves in one picture, with a line that the script of the page moves to the time of the slider."""
+    charts = [chart for panels in view.charts.values() for chart in panels]
+    if not charts:
+        return ""
+    first, last = min(chart.time[0] for chart in charts), max(chart.time[-1] for chart in charts)
+    left = 100.0 * LEFT / WIDTH
+    now = f'<i data-first="{first:.6g}" data-last="{last:.6g}" data-left="{left:.4g}" data-right="{100.0 * RIGHT:.4g}">'
+    return f'<div id="curves">{svg_text(time_figure(charts))}{now}</i></div>'
 
 
 def _loads(view: View) -> str:

@@ -1,97 +1,155 @@
-"""`Panel`: what stands beside the scene of a page that is served: controls, readings and charts in step with the time.
+"""`PagePanel`: controls, readings and charts beside the scene of a page that is served, in step with the time.
 
-It takes viser's server and imports nothing.
+It takes viser's server and imports nothing of it.
 """
 
 from __future__ import annotations
 
 import threading
+import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from iparam.charts.chart import Chart
+from iparam.plotting.matplotlib_backend import VERMILLION
+from iparam.plotting.time_plots import Panel
 from iparam.printable import plain_markdown
+from iparam.robot.kinematics import frame_poses
 from iparam.rounding import NORMAL_95, with_interval
+from iparam.viewer.curves import bounds_of, with_uprights
 from iparam.viewer.drawing import Drawing
 from iparam.viewer.load_shapes import principal_moments
-from iparam.viewer.playback import Playback
-from iparam.viewer.view import View, pose_text
+from iparam.viewer.source import Moment, PageSource
+from iparam.viewer.track import FRAMES_PER_SECOND, joint_states
+from iparam.viewer.view import View
 
-_TABS = (("Motion", ("nearest", "q", "dq")), ("Wrench", ("force", "force-residual", "torque", "torque-residual")))
+SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
+CHARTS_PER_SECOND = 5.0
+"""At which the charts follow a motion."""
 
 
-class Panel:
-    """The controls of one page."""
+class Playback:
+    """A slider, a button and a speed that move a time.
 
-    def __init__(self, server: Any, drawing: Drawing) -> None:
-        self._server, self._gui, self.drawing = server, server.gui, drawing
-        self._lock = threading.RLock()
-        self._charts: dict[str, tuple[Chart, Any]] = {}
-        self.time = 0.0
-        view = drawing.view
-        self._playback = Playback(self._gui, view.duration, self.show) if view.duration > 0.0 else None
+    Attributes:
+        time: that is shown [s].
+    """
+
+    def __init__(self, gui: Any, duration: float) -> None:
+        self.time, self._duration, self._playing, self._moved = 0.0, duration, False, True
+        self._slider = gui.add_slider("time [s]", min=0.0, max=duration, step=0.01, initial_value=0.0)
+        self._button = gui.add_button("Play")
+        self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1x")
+        self._slider.on_update(self._dragged)
+        self._button.on_click(self._clicked)
+
+    def advance(self, seconds: float) -> bool:
+        """Let time pass; whether there is anything new to show."""
+        if self._playing:
+            self.time = min(self.time + seconds * float(self._speed.value.removesuffix("x")), self._duration)
+            self._slider.value = round(self.time, 2)
+            self._play(self.time < self._duration)
+            return True
+        moved, self._moved = self._moved, False
+        return moved
+
+    def _dragged(self, event: Any) -> None:
+        if event.client is not None:  # moved by hand, not by `advance`
+            self._play(False)
+            self.time, self._moved = float(self._slider.value), True
+
+    def _clicked(self, event: Any) -> None:
+        if self.time >= self._duration - 1e-3:
+            self.time = 0.0
+        self._play(not self._playing)
+
+    def _play(self, wanted: bool) -> None:
+        if wanted != self._playing:
+            self._playing, self._moved = wanted, True
+            self._button.label = "Pause" if wanted else "Play"
+
+
+class PagePanel:
+    """The controls of one page.
+
+    Attributes:
+        time: that is shown [s].
+    """
+
+    def __init__(self, server: Any, drawing: Drawing, source: PageSource) -> None:
+        self._server, self._gui, self.drawing, self._source = server, server.gui, drawing, source
+        self._lock, self.time = threading.RLock(), 0.0
+        self._playback = Playback(self._gui, source.duration) if source.duration > 0.0 else None
         self._reading = self._gui.add_markdown("")
-        self._notes = self._gui.add_markdown("")
-        self._folders: dict[str, Any] = {}
-        tabs = self._gui.add_tab_group()
-        for name, slugs in _TABS:
-            if any(chart.slug in slugs for chart in view.charts):
-                self._folders[name] = tabs.add_tab(name)
-        if view.loads:
-            with tabs.add_tab("Load"):
-                self._gui.add_markdown(load_text(view))
-        with tabs.add_tab("Show"):
-            for group in drawing.groups:
-                self._add_checkbox(group)
-        self._tabs = tabs
-        self._draw_charts(view)
+        self._tabs = self._gui.add_tab_group()
+        self._folders = {name: self._tabs.add_tab(name) for name in source.charts}
+        self._handles: list[Any] = []
+        self._charts: list[Panel] = []
+        if drawing.view.loads:
+            with self._tabs.add_tab("Load"):
+                self._gui.add_markdown(load_text(drawing.view))
+        drawing.show(replace(source.moment(0.0), load=None))
+        if drawing.groups:
+            with self._tabs.add_tab("Show"):
+                for group in drawing.groups:
+                    self._add_checkbox(group)
+        self._below = self._gui.add_markdown("")
         self.show(0.0)
 
-    def complete(self, view: View) -> None:
-        """Take the view with its margins and its prediction."""
+    def run(self, stopped: threading.Event) -> None:
+        """Follow the slider or what is new, until the event is set."""
+        charted = before = time.monotonic()
+        behind = False
+        while not stopped.wait(max(0.001, 1.0 / FRAMES_PER_SECOND - (time.monotonic() - before))):
+            now = time.monotonic()
+            step, before = now - before, now
+            moving = self._playback.advance(step) if self._playback is not None else self._source.news()
+            due = (moving or behind) and now - charted >= 1.0 / CHARTS_PER_SECOND
+            if moving or due:
+                self.show(self.time if self._playback is None else self._playback.time, due)
+                charted, behind = (now, False) if due else (charted, True)
+
+    def take(self, view: View) -> None:
+        """Show a view that knows more of the same files in place of the one that was shown."""
         with self._lock:
+            self._source = view
             self.drawing.complete(view)
-            self._draw_charts(view)
             self.show(self.time)
 
-    def show(self, moment: float, charts: bool = True) -> None:
+    def show(self, time: float, charts: bool = True) -> None:
         """Everything as it is at a time [s]."""
         with self._lock, self._server.atomic():
-            self.time = moment
+            self.time, moment = time, self._source.moment(time)
             self.drawing.show(moment)
             self._reading.content = self._text(moment)
-            self._notes.content = "\n\n".join(f"*{plain_markdown(note)}.*" for note in self.drawing.notes)
             if charts:
-                for chart, handle in self._charts.values():
-                    handle.data = curves_with_marker(chart, moment)
+                self._below.content = moment.below
+                self._show_charts(moment)
 
-    def close(self) -> None:
-        """End the thread that plays."""
-        if self._playback is not None:
-            self._playback.close()
-
-    def _text(self, moment: float) -> str:
-        view, lines = self.drawing.view, []
-        for index, arm in enumerate(self.drawing.arms):
-            tool = arm.track.robot.tool_frame
-            words = plain_markdown(pose_text(arm.track.poses(moment)[tool], tool))
+    def _text(self, moment: Moment) -> str:
+        lines = list(moment.above)
+        for index, (arm, (q, _)) in enumerate(zip(self.drawing.arms, moment.motions, strict=True)):
+            tool = arm.robot.tool_frame
+            x, y, z = 1e3 * frame_poses(arm.robot, q)[tool][:3, 3]
+            words = plain_markdown(f"{tool} at {x:.1f}, {y:.1f}, {z:.1f} mm")
             lines.append(words if index == 0 else f"ghost ({plain_markdown(arm.track.name)}): {words}")
         nearest = self.drawing.nearest
         if nearest is not None:
             one, other = map(plain_markdown, nearest.bodies)
             lines.append(f"nearest: **{one} - {other}, {1e3 * nearest.distance:.0f} mm**")
         if self.drawing.arms:
-            track = self.drawing.arms[0].track
-            states = track.joint_states(np.array([moment]))[0]
-            near = [name for name, state in zip(track.robot.joint_names, states, strict=True) if state > 0.0]
+            robot = self.drawing.arms[0].robot
+            states = joint_states(robot, *moment.motions[0])
+            near = [name for name, state in zip(robot.joint_names, states, strict=True) if state > 0.0]
             lines.append(f"near a limit: **{plain_markdown(', '.join(near))}**" if near else "no joint near a limit")
-        if view.wrench is not None:
-            row = [np.interp(moment, view.wrench.time, column) for column in view.wrench.measured.T]
+        if "measured" in moment.wrenches:
+            row, (force, torque) = moment.wrenches["measured"].tolist(), moment.scales
             lines.append(
                 f"force {_three(row[:3], 2)} N, torque {_three(row[3:], 3)} N m; "
-                f"an arrow of 100 mm is {0.1 / view.wrench.scales[0]:.3g} N or {0.1 / view.wrench.scales[1]:.3g} N m"
+                f"an arrow of 100 mm is {0.1 / force:.3g} N or {0.1 / torque:.3g} N m"
             )
+        lines += [f"*{plain_markdown(note)}.*" for note in self.drawing.notes]
         return "\n\n".join(lines)
 
     def _add_checkbox(self, group: str) -> None:
@@ -103,54 +161,43 @@ class Panel:
 
         box.on_update(switched)
 
-    def _draw_charts(self, view: View) -> None:
-        for chart in view.charts:
-            tab = next((name for name, slugs in _TABS if chart.slug in slugs), "")
-            if chart.slug in self._charts:
-                self._charts.pop(chart.slug)[1].remove()
-            if tab not in self._folders:
-                self._folders[tab] = self._tabs.add_tab(tab)
-            order = float(next(slugs for name, slugs in _TABS if name == tab).index(chart.slug))
-            with self._folders[tab]:
-                self._charts[chart.slug] = (chart, self._add_chart(chart, order))
+    def _show_charts(self, moment: Moment) -> None:
+        """Put the curves of the source and the marks of a moment into the charts; other curves are other charts."""
+        by_tab = self._source.charts
+        charts = [chart for panels in by_tab.values() for chart in panels]
+        if [(chart.label, chart.names) for chart in charts] != [(chart.label, chart.names) for chart in self._charts]:
+            for handle in self._handles:
+                handle.remove()
+            self._handles = []
+            for tab, panels in by_tab.items():
+                with self._folders[tab]:
+                    self._handles += [self._add_chart(chart) for chart in panels]
+        self._charts = charts
+        for chart, handle in zip(charts, self._handles, strict=True):
+            scales = _scales(chart)
+            if handle.scales != scales:
+                handle.scales = scales
+            handle.data = with_uprights(chart, moment.marks)
 
-    def _add_chart(self, chart: Chart, order: float) -> Any:
+    def _add_chart(self, chart: Panel) -> Any:
+        curves = zip(chart.names, chart.colors, strict=True)
         series: list[dict[str, Any]] = [{"label": "time [s]"}]
-        for line in chart.lines:
-            series.append({"label": line.label, "stroke": line.color, "width": 1.5})
-            if line.dashed:
-                series[-1]["dash"] = [6, 4]
-        series.append({"label": "now", "stroke": "#888888", "width": 1})
+        series += [{"label": name, "stroke": color, "width": 1.5} for name, color in curves]
+        series.append({"label": "mark", "stroke": VERMILLION, "width": 1})
         x_axis = {"label": "time [s]", "labelSize": 18, "size": 34, "labelFont": "12px sans-serif"}
-        low, high = chart.bounds
         return self._gui.add_uplot(
-            curves_with_marker(chart, self.time),
+            with_uprights(chart, ()),
             tuple(series),
-            title=chart.title,
-            scales={"x": {"time": False}, "y": {"range": (low, high)}},
+            title=chart.label,
+            scales=_scales(chart),
             axes=(x_axis, {}),
-            legend={"show": len(chart.lines) > 1},
+            legend={"show": len(chart.names) > 1},
             height=210,
-            order=order,
         )
 
 
-def curves_with_marker(chart: Chart, moment: float) -> tuple[FloatRow, ...]:
-    """The time (N + 2,), each curve, and a line that stands upright at a moment, as a chart of common times takes them.
-
-    The moment is put among the times twice; the curves have their own values there, so that nothing of them changes.
-    """
-    place = int(np.searchsorted(chart.time, moment))
-    low, high = chart.bounds
-    marker = np.full(len(chart.time), np.nan)
-    rows = [np.insert(chart.time, place, [moment, moment])]
-    rows += [
-        np.insert(line.values, place, [value, value]) for line, value in zip(chart.lines, chart.at(moment), strict=True)
-    ]
-    return (*rows, np.insert(marker, place, [low, high]))
-
-
-FloatRow = np.ndarray
+def _scales(chart: Panel) -> dict[str, dict[str, Any]]:
+    return {"x": {"time": False}, "y": {"range": bounds_of(chart.values)}}
 
 
 def load_rows(view: View) -> list[list[str]]:
@@ -202,5 +249,5 @@ def _known(value: float, half: float | None) -> str:
     return f"{value:.4g}" if half is None else with_interval(value, half)
 
 
-def _three(values: list[Any], decimals: int) -> str:
-    return ", ".join(f"{float(value):.{decimals}f}" for value in values)
+def _three(values: list[float], decimals: int) -> str:
+    return ", ".join(f"{value:.{decimals}f}" for value in values)

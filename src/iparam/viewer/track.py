@@ -11,7 +11,6 @@ from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
 from iparam.recording.followers import joint_count, with_followers
 from iparam.recording.recording import Recording
-from iparam.robot.kinematics import frame_poses
 from iparam.robot.model import Robot
 from iparam.trajectory.storage import TrajectoryFile
 
@@ -53,27 +52,24 @@ class Track:
         count = int(np.clip(round(self.duration * FRAMES_PER_SECOND), 1, MOST_FRAMES)) + 1
         object.__setattr__(self, "samples", frozen(np.linspace(0.0, self.duration, count)))
 
-    def at(self, time: float) -> FloatArray:
-        """(n,) joint positions at a time; beyond its ends those of the end [rad or m]."""
-        return np.asarray(self.motion(np.array([min(max(time, 0.0), self.duration)]))[0][0])
+    def at(self, time: float) -> tuple[FloatArray, FloatArray]:
+        """Q and dq (n,) at a time; beyond its ends those of the end [rad or m, and per s]."""
+        q, dq = self.motion(np.array([min(max(time, 0.0), self.duration)]))
+        return q[0], dq[0]
 
-    def poses(self, time: float) -> dict[str, FloatArray]:
-        """The pose (4, 4) of every frame of the arm in its base at a time [m]."""
-        return frame_poses(self.robot, self.at(time))
 
-    def joint_states(self, times: FloatArray) -> FloatArray:
-        """(T, n) how close each joint is to a limit: 0 far, 1 near, 2 beyond.
+def joint_states(robot: Robot, q: FloatArray, dq: FloatArray) -> FloatArray:
+    """(..., n) how close each joint is to a limit: 0 far, 1 near, 2 beyond.
 
-        Near is within `NEAR` of the joint's range of one of its ends, or above 1 - `NEAR` of its largest speed.
-        """
-        q, dq = self.motion(np.clip(times, 0.0, self.duration))
-        limits = self.robot.limits
-        with np.errstate(invalid="ignore"):
-            width = np.where(np.isfinite(limits.upper - limits.lower), limits.upper - limits.lower, 0.0)
-        room = np.minimum(q - limits.lower, limits.upper - q)
-        speed = np.abs(dq) / limits.velocity
-        near = (room < NEAR * width) | (speed > 1.0 - NEAR)
-        return np.where((room < 0.0) | (speed > 1.0), 2.0, np.where(near, 1.0, 0.0))
+    Near is within `NEAR` of the joint's range of one of its ends, or above 1 - `NEAR` of its largest speed.
+    """
+    limits = robot.limits
+    with np.errstate(invalid="ignore"):
+        width = np.where(np.isfinite(limits.upper - limits.lower), limits.upper - limits.lower, 0.0)
+    room = np.minimum(q - limits.lower, limits.upper - q)
+    speed = np.abs(dq) / limits.velocity
+    near = (room < NEAR * width) | (speed > 1.0 - NEAR)
+    return np.where((room < 0.0) | (speed > 1.0), 2.0, np.where(near, 1.0, 0.0))
 
 
 def planned_track(plan: TrajectoryFile, robot: Robot, name: str) -> Track:
@@ -122,9 +118,10 @@ def recorded_track(recording: Recording, robot: Robot, name: str) -> Track:
     return Track(name, robot, float(clock[-1]), motion, float(signal.time[0]))
 
 
-def standing_track(robot: Robot) -> Track:
-    """An arm that stands still, every joint at zero or as near to it as its range allows."""
-    q = np.clip(np.zeros(robot.num_joints), robot.limits.lower, robot.limits.upper)
+def standing_track(robot: Robot, pose: FloatArray | None = None) -> Track:
+    """An arm that stands still in a pose (n,); by default all joints are as near to zero as their range allows."""
+    zero = np.clip(np.zeros(robot.num_joints), robot.limits.lower, robot.limits.upper)
+    q = zero if pose is None else pose
 
     def motion(times: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.tile(q, (len(times), 1)), np.zeros((len(times), len(q)))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.charts.chart import Chart
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.applicability import check_frame, compare_arm
 from iparam.estimation.assessment.run_analysis import analyze_run
 from iparam.estimation.estimate import Estimate
+from iparam.plotting.time_plots import Panel
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.robot.batching import STANDARD_GRAVITY
@@ -25,6 +25,7 @@ from iparam.trajectory.storage import TrajectoryFile
 from iparam.viewer.curves import joint_charts, margin_chart, wrench_charts
 from iparam.viewer.load_shapes import LoadShapes, estimated_load, known_load
 from iparam.viewer.margins import Margins, motion_margins
+from iparam.viewer.source import Moment
 from iparam.viewer.track import Track, planned_track, recorded_track, standing_track
 from iparam.viewer.wrench import ShownWrench, analyzed_wrench, measured_wrench
 
@@ -101,13 +102,24 @@ class View:
     notes: tuple[str, ...]
     given: ViewInput
     margins: Margins | None = None
-    charts: tuple[Chart, ...] = field(default=())
+    charts: Mapping[str, tuple[Panel, ...]] = field(default_factory=dict)
     gravity: FloatArray = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
 
     @property
     def duration(self) -> float:
         """Of the longest motion [s]; 0 if nothing moves."""
         return max((track.duration for track in self.tracks), default=0.0)
+
+    def news(self) -> bool:
+        """See `PageSource`: nothing comes by itself."""
+        return False
+
+    def moment(self, time: float) -> Moment:
+        """See `PageSource`."""
+        motions = tuple(track.at(time) for track in self.tracks)
+        if self.wrench is None:
+            return Moment(time, motions, marks=(time,))
+        return Moment(time, motions, self.wrench.at(time), self.wrench.scales, marks=(time,))
 
     def complete(self) -> View:
         """The same view with what takes seconds: the margins along the motion, and the wrench that a load predicts."""
@@ -121,13 +133,19 @@ class View:
             scene = collision_scene(track.robot, self.payload, self.cell)
             q, _ = track.motion(track.samples)
             margins = motion_margins(scene, track.samples, q, self.clearance)
-        charts = joint_charts(self.tracks[0]) if self.tracks else ()
-        charts = ((margin_chart(margins), *charts) if margins is not None else charts) + _curves(wrench)
-        return replace(self, wrench=wrench, margins=margins, charts=charts)
+        return replace(self, wrench=wrench, margins=margins, charts=_charts(self.tracks, wrench, margins))
 
 
-def _curves(wrench: ShownWrench | None) -> tuple[Chart, ...]:
-    return () if wrench is None else wrench_charts(wrench)
+def _charts(
+    tracks: Sequence[Track], wrench: ShownWrench | None, margins: Margins | None
+) -> dict[str, tuple[Panel, ...]]:
+    """The curves by the tab that they stand in."""
+    charts: dict[str, tuple[Panel, ...]] = {}
+    if tracks:
+        charts["Motion"] = (*((margin_chart(margins),) if margins is not None else ()), *joint_charts(tracks[0]))
+    if wrench is not None:
+        charts["Wrench"] = wrench_charts(wrench)
+    return charts
 
 
 def view_of(given: ViewInput) -> View:
@@ -148,14 +166,13 @@ def view_of(given: ViewInput) -> View:
             check_frame(estimate.frame, robot)
             arm = compare_arm(estimate, robot)
             if arm.same is False:
-                raise ContradictionError(arm.sentence)
+                raise ContradictionError(str(arm.remark))
     loads = [estimated_load(estimate, name) for name, estimate in given.results]
     if given.truth is not None and given.truth.mass > 0.0:
         loads.append(known_load(given.truth, "truth"))
     conditions = next((plan.conditions for _, plan in given.plans if plan.conditions is not None), None)
     carried = None if conditions is None else conditions.payload
     cell = given.cell or (WorkCell() if conditions is None else conditions.cell)
-    charts = (*(joint_charts(tracks[0]) if tracks else ()), *_curves(wrench))
     return View(
         title=given.title,
         robot=robot,
@@ -168,7 +185,7 @@ def view_of(given: ViewInput) -> View:
         capsules=given.capsules,
         notes=_notes(given, loads),
         given=given,
-        charts=charts,
+        charts=_charts(tracks, wrench, None),
         gravity=_gravity(given),
     )
 
@@ -202,9 +219,3 @@ def _notes(given: ViewInput, loads: list[LoadShapes]) -> tuple[str, ...]:
     if given.recordings and not given.recordings[0][1].has("wrench") and given.results:
         notes.append("the recording has no wrench: there is nothing to compare the prediction with")
     return tuple(notes)
-
-
-def pose_text(pose: np.ndarray, frame: str) -> str:
-    """Where a frame is, for people: position [mm]."""
-    x, y, z = 1e3 * pose[:3, 3]
-    return f"{frame} at {x:.1f}, {y:.1f}, {z:.1f} mm"

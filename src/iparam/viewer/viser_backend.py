@@ -5,25 +5,20 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http import HTTPStatus
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import IparamError, MissingExtraError
-from iparam.robot.collision.shapes import PayloadBox
 from iparam.viewer.access import LOOPBACK, Access, Decision, free_port
-from iparam.viewer.design.page import DesignPanel, design_view
-from iparam.viewer.design.sketch import Sketch
-from iparam.viewer.design.work import DesignWork
 from iparam.viewer.drawing import Drawing, upright
 from iparam.viewer.link_meshes import MOST_TRIANGLES
-from iparam.viewer.live.page import LivePanel
-from iparam.viewer.live.state import LiveReading
-from iparam.viewer.panel import Panel
+from iparam.viewer.panel import PagePanel
+from iparam.viewer.source import PageSource
 from iparam.viewer.view import View
 
 try:
@@ -36,7 +31,6 @@ VIEWPOINT = np.array([1.45, 0.95, 0.65])
 """Where the camera is, forwards, to the left and up, in half sizes of what is to be seen."""
 
 _STARTING = threading.Lock()
-_Controls = TypeVar("_Controls")
 
 
 def require_viser() -> Any:
@@ -53,51 +47,10 @@ def require_viser() -> Any:
 class ViewServer:
     """A page with a view, served until it is closed.
 
-    Attributes:
-        link: its address.
-        panel: its controls.
-    """
-
-    def __init__(self, view: View, host: str = LOOPBACK, port: int | None = None) -> None:
-        self._server, self.link, self.drawing, self.panel = _opened(view, host, port, Panel)
-
-    def complete(self) -> None:
-        """Add what takes seconds to compute: see `View.complete`."""
-        self.panel.complete(self.drawing.view.complete())
-
-    def close(self) -> None:
-        """End the server."""
-        self.panel.close()
-        _stop(self._server)
-
-
-class LiveServer:
-    """A page that follows a `LiveReading`, served until it is closed.
-
-    Attributes:
-        link: its address.
-        panel: what it shows.
-    """
-
-    def __init__(self, view: View, state: LiveReading, host: str = LOOPBACK, port: int | None = None) -> None:
-        self._server, self.link, self.drawing, self.panel = _opened(
-            view, host, port, lambda server, drawing: LivePanel(server, drawing, state)
-        )
-        if view.robot is not None:
-            _aim(self._server, self.drawing, 0.8 * view.robot.reach)  # it will move from where it is now
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self.panel.run, args=(self._stopped,), daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the server."""
-        self._stopped.set()
-        self._thread.join(2.0)
-        _stop(self._server)
-
-
-class DesignServer:
-    """A page for planning by eye, served until it is closed.
+    Args:
+        view: the scene.
+        host, port: where it is served; the first free port without one.
+        source: that the page follows; the view itself without one.
 
     Attributes:
         link: its address.
@@ -105,44 +58,35 @@ class DesignServer:
     """
 
     def __init__(
-        self,
-        sketch: Sketch,
-        work: DesignWork,
-        *,
-        payload: tuple[PayloadBox, ...] = (),
-        clearance: float = 0.0,
-        title: str = "iparam excite design",
-        gravity: FloatArray | None = None,
-        capsules: bool = False,
-        host: str = LOOPBACK,
-        port: int | None = None,
+        self, view: View, host: str = LOOPBACK, port: int | None = None, source: PageSource | None = None
     ) -> None:
-        view, shown = design_view(sketch, payload, clearance, title=title, gravity=gravity, capsules=capsules)
-        self._server, self.link, self.drawing, self.panel = _opened(
-            view, host, port, lambda server, drawing: DesignPanel(server, drawing, sketch, shown, work), writes=True
-        )
-        _aim(self._server, self.drawing, 0.55 * sketch.robot.reach)  # it will be moved about
+        access = Access.to(host)
+        self._server = _start(access, free_port(host, port))
+        try:
+            self._server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
+            self._server.gui.set_panel_label(view.title)
+            self._server.gui.main_panel.dock_right()
+            self.drawing = Drawing(self._server.scene, view, MOST_TRIANGLES)
+            # What is followed will move from where it is now.
+            _aim(self._server, self.drawing, 0.8 * view.robot.reach if source is not None and view.robot else 0.0)
+            self.link = access.link(int(self._server.get_port()))
+            self.panel = PagePanel(self._server, self.drawing, view if source is None else source)
+        except BaseException:
+            _stop(self._server)
+            raise
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self.panel.run, args=(self._stopped,), daemon=True)
+        self._thread.start()
+
+    def complete(self) -> None:
+        """Add what takes seconds to compute: see `View.complete`."""
+        self.panel.take(self.drawing.view.complete())
 
     def close(self) -> None:
         """End the server."""
-        self.panel.close()
+        self._stopped.set()
+        self._thread.join(2.0)
         _stop(self._server)
-
-
-def _opened(
-    view: View, host: str, port: int | None, panel: Callable[[Any, Drawing], _Controls], writes: bool = False
-) -> tuple[Any, str, Drawing, _Controls]:
-    """A server with a view in its page, the page's address, what is drawn, and the panel beside it."""
-    access = Access.to(host, writes)
-    server = _start(access, free_port(host, port))
-    try:
-        _arrange(server, view)
-        drawing = Drawing(server.scene, view, MOST_TRIANGLES)
-        _aim(server, drawing)
-        return server, access.link(int(server.get_port())), drawing, panel(server, drawing)
-    except BaseException:
-        _stop(server)
-        raise
 
 
 def scene_page(view: View, times: FloatArray, most_triangles: int) -> tuple[str, tuple[str, ...]]:
@@ -154,11 +98,11 @@ def scene_page(view: View, times: FloatArray, most_triangles: int) -> tuple[str,
         drawing = Drawing(server.scene, view, most_triangles)
         drawing.complete(view)
         _aim(server, drawing)
-        drawing.show(float(times[0]))
+        drawing.show(view.moment(float(times[0])))
         serializer = server.get_scene_serializer()
         for before, moment in pairwise(times.tolist()):
             serializer.insert_sleep(moment - before)
-            drawing.show(moment)
+            drawing.show(view.moment(moment))
         return str(serializer.as_html()), tuple(drawing.notes)
     finally:
         _stop(server)
@@ -219,12 +163,6 @@ def _guarded(access: Access) -> Iterator[threading.Event]:
             yield taken
         finally:
             sockets.serve = serve  # type: ignore[misc,unused-ignore]
-
-
-def _arrange(server: Any, view: View) -> None:
-    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large")
-    server.gui.set_panel_label(view.title)
-    server.gui.main_panel.dock_right()
 
 
 def _aim(server: Any, drawing: Drawing, least: float = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""`ShownWrench`: what the sensor measured along a motion and what the load explains of it, as arrows and as curves."""
+"""`ShownWrench`: what the sensor measured along a motion and what the load explains of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from iparam.arrays import FloatArray
 from iparam.estimation.assessment.run_analysis import RunAnalysis
 from iparam.recording.recording import Recording
 from iparam.sensing.wrench_source import SensorWrench
+from iparam.viewer.source import arrow_scales
 from iparam.viewer.track import interpolated
-
-ARROW = 0.35
-"""Length of the arrow of the largest force, and of the largest torque, in reaches of the arm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,30 +30,14 @@ class ShownWrench:
     predicted: FloatArray | None
     scales: tuple[float, float]
 
-    @property
-    def residual(self) -> FloatArray | None:
-        """(T, 6) measured - predicted."""
-        return None if self.predicted is None else self.measured - self.predicted
-
-    def arrows(self, time: float, tool: FloatArray) -> dict[str, FloatArray]:
-        """Tail and head (2, 3) of each arrow in the base frame at a time [m].
-
-        Args:
-            time: [s].
-            tool: (4, 4) pose of the tool frame then; its origin is where the wrench is measured.
-
-        Returns:
-            "measured force", "measured torque", and the same "predicted", where there is a prediction.
-        """
-        found = {}
-        for kind, values in (("measured", self.measured), ("predicted", self.predicted)):
-            if values is None:
-                continue
-            wrench = interpolated(np.array([time]), self.time, values)[0]
-            for name, part, scale in (("force", wrench[:3], self.scales[0]), ("torque", wrench[3:], self.scales[1])):
-                tip = tool[:3, 3] + scale * tool[:3, :3] @ part
-                found[f"{kind} {name}"] = np.stack([tool[:3, 3], tip])
-        return found
+    def at(self, time: float) -> dict[str, FloatArray]:
+        """(6,) "measured", and "predicted" where there is a prediction, at a time [s]."""
+        known = {"measured": self.measured, "predicted": self.predicted}
+        return {
+            kind: interpolated(np.array([time]), self.time, values)[0]
+            for kind, values in known.items()
+            if values is not None
+        }
 
 
 def measured_wrench(recording: Recording, origin: float, reach: float) -> ShownWrench | None:
@@ -79,5 +61,4 @@ def analyzed_wrench(run: RunAnalysis, origin: float, reach: float) -> ShownWrenc
 
 
 def _scales(values: FloatArray, reach: float) -> tuple[float, float]:
-    force, torque = (float(np.linalg.norm(values[:, part], axis=1).max()) for part in (slice(3), slice(3, 6)))
-    return ARROW * reach / max(force, 1e-9), 0.6 * ARROW * reach / max(torque, 1e-9)
+    return arrow_scales(np.linalg.norm(values.reshape(-1, 2, 3), axis=2).max(axis=0), reach)

@@ -206,7 +206,7 @@ SPOILERS: dict[str, Callable[[bytes], Iterator[tuple[str, bytes]]]] = {
     ".npz": bad_npz,
     ".mat": bad_mat,
     ".bag": bad_ros1,
-    **dict.fromkeys((".urdf", ".sdf"), bad_urdf),
+    ".urdf": bad_urdf,
     ".xml": bad_mjcf,
     ".glb": bad_glb,
     ".usda": bad_stage,

@@ -109,14 +109,10 @@ _BOX = "--payload-mass 2 --payload-size 0.1 0.1 0.1"
 _LOGS = f"--columns {LOG_COLUMNS}"
 _FRICTION = "--friction viscous,coulomb"  # to choose the terms takes seconds
 _VIEW = (0,) if find_spec("viser") else (1,)  # it needs the extra viewer
-_TWIN = "--rtde-port 0 --dashboard-port 0 --script-ports 0 0 0 --duration 0.02"
 
 LINES = (
-    Line("warm-up", "--json", slow=True),
-    Line("completion", "fish", slow=True),
     Line("robots", "@arm.urdf --base base --tip tool0", quick=True),
     Line("robots", "@arm.xml --tip flange", quick=True),
-    Line("robots", "@arm.sdf --tip flange --json", quick=True),
     Line("robots", "--from ."),
     Line("kinematics compute", "--robot @arm.urdf --q 0 0 0 0 0 0"),
     Line("kinematics batch", "--input @motion.json --robot @arm.urdf --output >states_out.csv", quick=True),
@@ -135,11 +131,6 @@ LINES = (
         "--output >plan.json",
         codes=(2,),
         slow=True,
-    ),
-    Line(
-        "excite design",
-        f"--robot @arm.urdf --cell @cell.json {_BOX} --host {ELSEWHERE} --output >plan.json --cell-output >around.json",
-        codes=(1, 2),
     ),
     Line("excite random", f"--robot @arm.urdf --cell @cell.json {_BOX} --duration 4 --output >plan.json"),
     Line("excite check", "@motion.json --robot ur5e --cell @cell.json", codes=(1,), quick=True),  # it is too fast
@@ -231,6 +222,7 @@ LINES = (
     Line("report", "@result.json --trajectory @motion.json --robot @arm.urdf --output >page.html", slow=True),
     Line("report", "@result.json --recording @run.parquet --sensor @sensor.json --output >page.html", slow=True),
     Line("view", "@result.json @truth.json --output >view.html", codes=_VIEW),
+    Line("view", f"@result.json --host {ELSEWHERE}", codes=(1, 2)),
     Line("view", "@calm.json @cell.json --robot @arm.urdf --output >view.html", codes=_VIEW, slow=True),
     Line("view", "@run.csv @result.json --robot ur5e --output >view.html", codes=_VIEW, slow=True),
     Line(
@@ -252,26 +244,13 @@ LINES = (
     Line("bag import", "@chunked.mcap --robot ur5e --output >imported.csv"),
     Line("bag export", "@run.parquet --robot @arm.urdf --output >bag_out"),
     Line("bag export", "@run.csv --robot ur5e --storage sqlite3 --output >bag_out"),
-    Line("fleet identify", "@run.csv --robot @arm.urdf --base base --tip tool0 --output >fleet_out", slow=True),
+    Line("fleet", "@run.csv --robot @arm.urdf --base base --tip tool0 --output >fleet_out", slow=True),
     Line(
-        "fleet identify",
-        f"@run.csv --sensor @sensor.json --scheduler tls://{NOBODY}:1 --tls-ca-file @result.json "
-        "--tls-cert @result.json --tls-key @result.json --output >fleet_out",
+        "fleet",
+        f"@run.csv --sensor @sensor.json --scheduler tls://{NOBODY}:1 --output >fleet_out",
         codes=(1, 2),
         slow=True,
     ),
-    Line("fleet report", "fleet_none --sensor @sensor.json --output >fleet_out.html", codes=(1,), slow=True),
-    *(
-        Line(
-            f"study {kind}",
-            "--trajectory @motion.json --payload-mesh @part.stl --density 1000 --runs 1 --tls-ca-file @result.json "
-            "--tls-cert @result.json --tls-key @result.json --output >runs_out.parquet",
-            codes=(2,),  # those files go with tls://
-            slow=True,
-        )
-        for kind in ("coverage", "precision", "robustness")
-    ),
-    Line("study coverage", "--trajectory @motion.json --runs 1 --workers 1 --output >runs_out.parquet", slow=True),
     Line("ros2 kinematics", "--setup @setup.toml -p robot:=@arm.urdf", endless=True),
     Line("ros2 identify", "--setup @setup.toml --params-file @params.yaml -p robot:=@arm.urdf", endless=True),
     Line(
@@ -300,8 +279,6 @@ LINES = (
         "--output >checked.parquet",
         codes=(1,),
     ),
-    Line("ur simulate", f"--payload-mesh @part.stl --density 1000 --truth >sim_truth.json {_TWIN}"),
-    Line("ur simulate", f"--robot @arm.urdf --payload-mesh @ascii.stl --density 1000 {_TWIN}"),
     Line("demo", "--time-budget 0.5 --no-report --output-dir >demo", slow=True),
 )
 """Every command at least once, and each of their file arguments."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from attack.corpus.bad_binaries import mcap_file, mcap_records, zstd_frame
+from attack.corpus.bad_binaries import mcap_file, mcap_records, zstd_contents, zstd_frame
 from attack.corpus.hostile import HOSTILE
 
 NUMBERS = (
@@ -369,10 +369,8 @@ def _mcap(contents: bytes, draw: random.Random) -> bytes:
 
 def _unpacked(contents: bytes, draw: random.Random) -> bytes:
     """A database changed and packed again."""
-    from iparam.bridges.bag.rosbags_backend import zstd_decompressor
-
     try:
-        inner = zstd_decompressor().decompress(contents, 1 << 24)
+        inner = zstd_contents(contents)
     except Exception:
         return contents
     return zstd_frame(draw.choice((_sqlite_page, _sqlite_row))(inner, draw))
@@ -409,7 +407,7 @@ _OF_FORMAT: dict[str, tuple[Mutation, ...]] = {
     ".csv": (_cells, _cells, _lines, _other_number),
     ".txt": (_cells, _cells, _lines, _other_number),
     ".parquet": (_parquet, _parquet, _parquet_index),
-    **dict.fromkeys((".urdf", ".xml", ".sdf"), (_xml, _xml, _other_number)),
+    **dict.fromkeys((".urdf", ".xml"), (_xml, _xml, _other_number)),
     ".obj": (_lines, _words, _other_number),
     ".stl": (_lines, _words, _other_number),
     ".db3": (_sqlite_page, _sqlite_row),

@@ -35,7 +35,6 @@ SAMPLES = {
     "cell.json": "cell",
     "arm.urdf": "urdf",
     "arm.xml": "mjcf",
-    "arm.sdf": "sdf",
     "stage.usda": "stage",
     "part.obj": "mesh",
     "part.stl": "mesh",
@@ -62,15 +61,6 @@ _MJCF = """<?xml version="1.0"?>
 <body name="b" pos="0 0 0.4"><inertial mass="1" pos="0 0 0.1" diaginertia="0.1 0.1 0.05"/>
 <joint name="j2" pos="0 0 0.1"/><site name="flange" pos="0 0 0.2"/></body></body></worldbody>
 <actuator><motor joint="j1" ctrlrange="-1 1" gear="50"/></actuator></mujoco>"""
-
-_LINK = """<link name="{0}"><pose relative_to="{1}">0 0 0.3 0 0 0</pose><inertial><mass>2</mass><inertia><ixx>0.1</ixx>
-<iyy>0.1</iyy><izz>0.1</izz></inertia></inertial></link><joint name="j_{0}" type="revolute"><parent>{1}</parent>
-<child>{0}</child><axis><xyz expressed_in="{0}">0 1 0</xyz><limit><lower>-2</lower><upper>2</upper></limit></axis>
-</joint>"""
-
-_SDF = f"""<?xml version="1.0"?>
-<sdf version="1.9"><model name="arm"><link name="base"/>{_LINK.format("a", "base")}{_LINK.format("b", "a")}
-<frame name="flange" attached_to="b"><pose>0 0 0.1 0 0 0</pose></frame></model></sdf>"""
 
 _STAGE = """#usda 1.0
 (
@@ -152,7 +142,9 @@ def _write_logs(simulated: Sequence[str]) -> None:
 
 
 def _write_static_result() -> None:
-    document = made_static(2.0, [0.01, 0.0, 0.1], warnings=["The inertia is not to be seen at rest."])
+    from iparam.remarks import remark
+
+    document = made_static(2.0, [0.01, 0.0, 0.1], [remark("rests-hold-more", cause="Something pulls.")])
     Path("static.json").write_text(json.dumps(document), encoding="utf-8")
 
 
@@ -172,7 +164,6 @@ def _write_robot() -> None:
 
     Path("arm.urdf").write_text(robot_to_urdf(load_robot("ur5e")), encoding="utf-8")
     Path("arm.xml").write_text(_MJCF, encoding="utf-8")
-    Path("arm.sdf").write_text(_SDF, encoding="utf-8")
     Path("stage.usda").write_text(_STAGE, encoding="utf-8")
 
 

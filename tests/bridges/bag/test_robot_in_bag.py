@@ -16,7 +16,6 @@ import iparam
 from iparam.bridges.bag import ImportSettings, open_bag, read_bag, robot_in_bag
 from iparam.cli.main import main
 from iparam.errors import FileFormatError, InputError
-from iparam.export.discrediting import discrediting
 
 TEXT, TRANSFORMS = "std_msgs/msg/String", "tf2_msgs/msg/TFMessage"
 NOTHING = ImportSettings(wrench_topic="none")
@@ -70,9 +69,9 @@ def test_the_robot_and_its_sensor_frame_come_from_the_description(
     fill(maker, 100, frame="ft_link")
     recording = read_bag(maker.write(storage=storage))
     assert recording.robot == "lab_arm"
-    said = [text for text in recording.warnings if "the robot is that of /robot_description: lab_arm, 6 joints" in text]
-    assert len(said) == 1
-    assert not discrediting(said)  # a fact, which keeps no load from a controller
+    (said,) = (one for one in recording.remarks if one.code == "robot-from-bag")
+    assert (said.values["topic"], said.values["robot"], said.values["joints"]) == ("/robot_description", "lab_arm", 6)
+    assert not said.lowers  # a fact, which keeps no load from a controller
     # tool0 is 50 mm before the sensor, which is turned by 90 deg: x of the sensor is y of the tool.
     np.testing.assert_allclose(recording.signal("wrench").values[3, :3], [-2.0, 0.3, 19.6], atol=1e-9)
     np.testing.assert_allclose(recording.signal("wrench").values[3, 3:], [-0.035, -0.09, 0.03], atol=1e-9)
@@ -96,8 +95,8 @@ def test_the_command_writes_the_robot_beside_the_recording_and_says_how_to_take_
     bag, output = maker.write(), tmp_path / "run.parquet"
     assert main(["bag", "import", str(bag), "--output", str(output)]) == 0
     said = capsys.readouterr().err
-    assert f"the robot's description was written to {tmp_path / 'run.urdf'}" in said
-    assert "the robot is that of /robot_description" in said
+    assert str(tmp_path / "run.urdf") in said
+    assert "/robot_description" in said
     assert (tmp_path / "run.urdf").read_text() == urdf(UR_JOINTS)
     arm = ["--robot", str(tmp_path / "run.urdf")]
     assert " ".join(arm) in said  # a path in a file is not followed
@@ -122,7 +121,8 @@ def test_a_sensor_that_only_tf_static_knows_is_placed_by_it(maker: BagMaker, fil
     recording = read_bag(maker.write(), "ur5e")
     np.testing.assert_allclose(recording.signal("wrench").values[3, :3], [-2.0, 0.3, 19.6], atol=1e-9)
     np.testing.assert_allclose(recording.signal("wrench").values[3, 3:], [-0.035, -0.09, 0.03], atol=1e-9)
-    assert any("'my_sensor', 50 mm and 90 deg from tool0, by tf_static" in text for text in recording.warnings)
+    (placed,) = (one for one in recording.remarks if one.code == "frame-placed")
+    assert (placed.values["frame"], placed.values["place"]) == ("my_sensor", "50 mm and 90 deg")
 
 
 def test_a_transform_that_is_none_places_nothing(maker: BagMaker, fill: Callable[..., None]) -> None:
@@ -202,7 +202,7 @@ def test_a_wrench_of_nothing_says_so(maker: BagMaker) -> None:
         maker.joints(START + 2_000_000 * i, UR_JOINTS, [0.01 * i] * 6)
         maker.wrench(START + 2_000_000 * i, [float("nan")] * 6)
     bag = maker.write()
-    with pytest.raises(FileFormatError, match=r"30 messages, none with finite numbers. --wrench-topic none leaves"):
+    with pytest.raises(FileFormatError, match=r"30 messages.*wrench_topic = none"):
         read_bag(bag, "ur5e")
     assert not read_bag(bag, "ur5e", NOTHING).has("wrench")
 
@@ -210,5 +210,5 @@ def test_a_wrench_of_nothing_says_so(maker: BagMaker) -> None:
 def test_without_a_description_the_robot_is_asked_for(maker: BagMaker, fill: Callable[..., None]) -> None:
     describe(maker, " ")
     fill(maker, 20)
-    with pytest.raises(InputError, match="no robot_description was recorded in it: name it with --robot"):
+    with pytest.raises(InputError, match=r"robot_description.*robot="):
         read_bag(maker.write())

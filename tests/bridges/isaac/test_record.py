@@ -77,7 +77,7 @@ def test_a_net_contact_force_is_given_in_the_tool_and_no_torque_is_made_up(robot
     force = recording.signal("contact_force")
     assert (force.unit, force.frame) == ("N", "tool0")
     np.testing.assert_allclose(force.values, wrench[:, :3], atol=1e-9)
-    assert any("no torque" in warning and "track_contact_points" in warning for warning in recording.warnings)
+    assert "no-contact-torque" in [one.code for one in recording.remarks]
 
 
 def test_contact_forces_on_the_arm_are_the_opposite(robot: Any, plan: Any) -> None:

@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import TwinPorts, UrTwin
 
 from iparam.bridges.live.ur_source import UrSource
 from iparam.bridges.ur.rtde.client import ArmConnectionError
-from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 from iparam.robot.catalog import catalog_robot
 from iparam.simulation import Payload
 

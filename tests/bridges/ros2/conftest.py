@@ -8,7 +8,6 @@ import importlib
 import os
 import signal
 import socket
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,7 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bridges.command_server import Command, CommandServer
+from bridges.command_server import Command, CommandServer, inherited_path
+from doubles.message_types.loading import load_types
 
 import iparam
 from iparam.cli.main import main
@@ -129,7 +129,9 @@ def ros_environment() -> Iterator[dict[str, str]]:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in values.items():
                 patch.setenv(name, value)
-            yield {**os.environ, **values, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
+            load_types()
+            path = os.pathsep.join([str(ROOT / "src"), *inherited_path()])
+            yield {**os.environ, **values, "PYTHONPATH": path}
 
 
 @pytest.fixture
@@ -161,9 +163,10 @@ def start_node(
 ) -> Iterator[Callable[..., NodeProcess]]:
     """A function that starts `iparam ros2 NAME` with options and parameters; what still runs at the end is killed."""
 
-    def start(name: str, *options: str, **parameters: object) -> NodeProcess:
+    def start(name: str, *options: str, sourced: bool = True, **parameters: object) -> NodeProcess:
         words = ("ros2", name, *options, "--ros-args", *_words(parameters))
-        return NodeProcess(node_server.start(*words, environment=ros_environment, folder=str(tmp_path)))
+        work = str(tmp_path)
+        return NodeProcess(node_server.start(*words, environment=ros_environment, folder=work, sourced=sourced))
 
     yield start
     for command in node_server.commands:

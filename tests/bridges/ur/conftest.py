@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import TwinPorts, UrTwin
 
-from iparam.bridges.ur.twin.twin import TwinPorts, UrTwin
 from iparam.robot.catalog import catalog_robot
 from iparam.simulation import Payload
 

@@ -17,6 +17,7 @@ import pytest
 
 import iparam
 from iparam.cli.main import main
+from iparam.remarks import Remark, Severity
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp\rx\niparam: error: forged"
 SHOWN = r"\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp\rx\niparam: error: forged"
@@ -26,7 +27,7 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 
 def recording_of_a_stranger() -> Path:
     time = np.arange(50) / 100.0
-    recording = iparam.Recording("ur5e", metadata={HOSTILE: HOSTILE}, warnings=(HOSTILE,))
+    recording = iparam.Recording("ur5e", metadata={HOSTILE: HOSTILE}, remarks=(Remark("gaps", Severity.INFO, HOSTILE),))
     recording = recording.with_signal("q", time=time, values=np.zeros((50, 6)))
     recording = recording.with_signal("wrench", time=time, values=np.ones((50, 6)))
     recording.save("run.parquet")
@@ -83,7 +84,7 @@ COMMANDS: dict[str, Callable[[], list[object]]] = {
     "an unknown option": lambda: ["identify", "payload", "a.csv", f"--{HOSTILE}"],
     "a value that cannot be": lambda: ["identify", "payload", "a.csv", "--method", HOSTILE],
     "a command": lambda: [HOSTILE],
-    "warnings of a recording": lambda: ["bag", "export", recording_of_a_stranger(), "--output", "bag"],
+    "remarks of a recording": lambda: ["bag", "export", recording_of_a_stranger(), "--output", "bag"],
     "columns": lambda: ["bag", "export", table_with_odd_columns(), "--robot", "ur5e", "--output", "bag"],
     "a robot": lambda: ["robots", robot_of_a_stranger()],
     "a robot's joints": lambda: ["dynamics", "compute", "--robot", robot_of_a_stranger(), "--q", "0"],

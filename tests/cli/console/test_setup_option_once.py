@@ -106,7 +106,7 @@ def test_that_somebody_said_how_the_sensor_sits_counts_whenever_it_was_said() ->
     unsaid = iparam.identify_payload(run)
     later = iparam.identify_payload(run, correction=Correction(**place))
     before = iparam.identify_payload(iparam.sensing.with_applied(run, Correction(**place)))
-    assert any("These data would not show" in warning for warning in unsaid.warnings)
+    assert "mounting-unseen" in [one.code for one in unsaid.remarks]
     assert unsaid.standard_deviation.center_of_mass.max() > 1.1 * later.standard_deviation.center_of_mass.max()
     assert np.array_equal(before.covariance_phi, later.covariance_phi)
 
@@ -193,11 +193,11 @@ def test_no_advice_leads_back_to_itself(
     reported.save(log)
     capsys.readouterr()
     assert command("identify", "payload", log, "--setup", setup, "--measures", "action") == 1
-    assert ": add --measures reaction." in capsys.readouterr().err
+    assert "--measures reaction" in capsys.readouterr().err
     turned = sensed(motion, Setup(robot="ur5e", sensor_rotation=(0.0, 0.0, 30.0)))
     turned.save(log)
     assert command("identify", "payload", log, "--mounting", "ceiling", "--sensor-rotation", 0, 0, 75) == 1
-    advice = re.search(r": add (--sensor-rotation \S+ \S+ [^\s.]+(?:\.\d+)?)", capsys.readouterr().err)
+    advice = re.search(r"Correction: (--sensor-rotation \S+ \S+ [^\s.]+(?:\.\d+)?)", capsys.readouterr().err)
     assert advice is not None
     assert_the_load(identified(capsys, log, "--mounting", "ceiling", *advice[1].split()))
 
@@ -225,7 +225,7 @@ def test_frames_of_messages_count_as_applied(
     assert command("identify", "payload", run, "--setup", tmp_path / "other.toml") == 2
     assert "sensor.rotation = [0, 0, 45], and the recording was made with" in capsys.readouterr().err
     assert command("bag", "import", bag, "--setup", tmp_path / "other.toml", "--output", tmp_path / "no.csv") == 2
-    assert "say --wrench-frame tool0 if the messages name the wrong frame" in capsys.readouterr().err
+    assert "--wrench-frame" in capsys.readouterr().err
 
 
 def test_zeroing_and_calibration_are_of_the_identification(

@@ -134,7 +134,6 @@ PLAN = "excite optimize --robot ur5e --output o.json"
 SIMULATE = "simulate --trajectory short_ur5e.json --output s.csv"
 BOX = f"{SIMULATE} --payload box --size 0.1 0.1 0.1"
 GUESS = "excite predict short_ur5e.json --payload-mass 2 --payload-size 0.1 0.1 0.1"
-STUDY = "study coverage --trajectory short_ur5e.json"
 UR = "ur run short_ur5e.json --host 127.113.7.9 --yes --output x.parquet"
 
 
@@ -161,13 +160,9 @@ UR = "ur run short_ur5e.json --host 127.113.7.9 --yes --output x.parquet"
         (BOX, "--mass -2"),
         (BOX, "--density -1"),
         (f"{BOX} --mass 1", "--density 2"),
-        (STUDY, "--sensor-rate -1"),
-        (STUDY, "--runs 0"),
-        (STUDY, "--masses 3 1"),
         (UR, "--amplitude 2"),
         (UR, "--dry-run 0.2"),
         (UR, "--max-deviation -1"),
-        ("ur simulate --duration 0.01", "--rtde-port 99999"),
         ("kinematics compute --robot ur5e", "--q 1 2 3 4 5 nan"),
     ],
 )

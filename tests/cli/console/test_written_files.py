@@ -15,12 +15,10 @@ from iparam.cli.console.written_files import check_outputs, written_options
 from iparam.cli.main import main
 from iparam.errors import FileWriteError, InputError
 
-TLS = {"tls_ca_file", "tls_cert", "tls_key"}
 READ = {
     "robots": {"from_"},
     "kinematics batch": {"input"},
-    "excite optimize": {"cell", *TLS},
-    "excite design": {"cell"},
+    "excite optimize": {"cell"},
     "excite random": {"cell"},
     "excite check": {"trajectory", "cell"},
     "excite predict": {"trajectory", "cell", "shape"},
@@ -30,9 +28,7 @@ READ = {
     **{f"ros2 {node}": {"setup"} for node in ("kinematics", "identify", "play", "compensate")},
     "identify fuse": {"results"},
     "identify robot": {"logs", "validate", "known_load", "known_load_run"},
-    "fleet identify": {"sensor", *TLS},
-    "fleet report": {"folder", "sensor"},
-    **{f"study {kind}": {"trajectory", "payload_mesh", *TLS} for kind in ("coverage", "precision", "robustness")},
+    "fleet": {"sensor"},
     "combine": {"results"},
     "doctor": {"recording", "sensor", "setup"},
     "setup": {"sensor", "gripper"},
@@ -51,12 +47,11 @@ READ = {
     "ur check-payload": {"plan", "cell"},
     "ros2 set-payload": {"result"},
     "ur set-payload": {"result"},
-    "ur simulate": {"payload_mesh"},
 }
 """The options that are paths and only read."""
 
 WITH_SETUP = (
-    *("identify payload", "fleet identify", "fleet report", "calibrate sensor", "compensate", "simulate", "report"),
+    *("identify payload", "fleet", "calibrate sensor", "compensate", "simulate", "report"),
     *("verify", "bag import", "ur record", "ur run", "ur check-payload"),
 )
 """That know which setup gave their options."""
@@ -67,13 +62,10 @@ for _name in WITH_SETUP:
 TYPES: dict[str, type[Command]] = {entry.name: entry.load() for entry in COMMANDS}
 WRITING = [(name, option) for name, kind in TYPES.items() for option in written_options(kind)]
 FILES_ONLY = [
-    pair
-    for pair in WRITING
-    if pair not in {("demo", "output_dir"), ("bag export", "output"), ("fleet identify", "output")}
+    pair for pair in WRITING if pair not in {("demo", "output_dir"), ("bag export", "output"), ("fleet", "output")}
 ]
 SUFFIXES = {
-    **{(name, "output"): ".html" for name in ("report", "fleet report", "view")},
-    **{(f"study {kind}", "output"): ".parquet" for kind in ("coverage", "precision", "robustness")},
+    **{(name, "output"): ".html" for name in ("report", "view")},
     **{(name, "output"): ".parquet" for name in ("compensate", "simulate", "bag import")},
     **{(f"ur {name}", "output"): ".parquet" for name in ("record", "run", "check-payload")},
     ("kinematics batch", "output"): ".csv",
@@ -139,7 +131,7 @@ def test_new_files_are_written(name: str, option: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("link", ["path", "symbolic link", "hard link", "link to a folder"])
-@pytest.mark.parametrize(("name", "option"), [pair for pair in WRITING if pair[0] not in ("demo", "fleet identify")])
+@pytest.mark.parametrize(("name", "option"), [pair for pair in WRITING if pair[0] not in ("demo", "fleet")])
 def test_an_input_is_never_an_output(name: str, option: str, link: str, folder: Path) -> None:
     with_inputs(name)
     for given in inputs(name):

@@ -201,7 +201,7 @@ def test_limits_that_the_file_does_not_give_are_said_wherever_they_would_count(
     speed, rest = rest.split('"', 1)
     Path("arm.urdf").write_text(f'{first}velocity="0"{rest}', encoding="utf-8")
     assert float(speed) > 1.0
-    words = "note: no speed limit is known for shoulder_pan_joint: 1 rad/s assumed"
+    words = "shoulder_pan_joint. 1 rad/s was assumed. State it with --max-velocity"
     arm = ["--robot", "arm.urdf"]
     for command in (
         ["excite", "random", *arm, "--duration", "4", "--output", "r.json"],

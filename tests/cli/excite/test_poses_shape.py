@@ -44,13 +44,6 @@ def test_one_that_holds_it_is_taken(box: list[str], capsys: pytest.CaptureFixtur
     assert "--payload-size" not in capsys.readouterr().err
 
 
-def test_a_shape_that_may_be_anywhere_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*POSES, "--count", "4", "--shape-pose", "estimate"]) == 0
-    said = capsys.readouterr().err
-    assert "--shape-pose estimate leaves open where the load is" in said
-    assert "--payload-size 0.02 0.02 0.4 --payload-center 0 0 0.2" in said
-
-
 def test_a_motion_planned_for_less_than_the_shape_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["excite", "predict", "small.json", *ROD]) == 0
     said = capsys.readouterr().err

@@ -12,6 +12,7 @@ import iparam
 from iparam.cli.main import main
 from iparam.estimation import METHODS, Estimate
 from iparam.recording import Recording
+from iparam.remarks import remark
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 LOAD = iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2)).phi
@@ -43,6 +44,22 @@ def test_a_result_is_printed_and_written(folder: Path, capsys: pytest.CaptureFix
     assert abs(estimate.mass - 2.0) < 0.02
     assert estimate.sensor_bias is not None
     np.testing.assert_allclose(estimate.sensor_bias.force, BIAS[:3], atol=0.2)
+
+
+def test_a_doubt_is_said_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table lists it; what prints no table notes it. What changes nothing is a note either way."""
+    said = remark("stamps-missing", topics="/wrench"), remark("efforts-zero", topic="/joint_states")
+    Recording.load("run.parquet").with_remarks(*said).save("said.parquet")
+    for arguments, on_screen, noted in (([], 1, 0), (["--json"], 0, 1)):
+        assert main(["identify", "payload", "said.parquet", *arguments]) == 0
+        out, err = capsys.readouterr()
+        assert [line.split()[1] for line in out.splitlines() if line.startswith("doubt ")].count("stamps-missing:") == (
+            on_screen
+        )
+        labels = [line.split()[1] for line in err.splitlines() if "/wrench" in line or "/joint_states" in line]
+        assert labels == ["note:", *["warning:"] * noted]
+    assert main(["identify", "payload", "said.parquet", "--robot", "ur5e", "--prior", "no.json"]) == 2
+    assert "iparam: warning: /wrench" in capsys.readouterr().err  # what may have made it fail
 
 
 def test_what_stands_behind_the_sign_is_95_per_cent(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,7 +166,7 @@ def test_a_reversed_wrench_fails_and_is_written_and_marked(folder: Path, capsys:
     out, err = capsys.readouterr()
     assert out.startswith("REFUTED")
     assert err.startswith("iparam: REFUTED: The data show no possible load")
-    assert "add --measures reaction" in err.splitlines()[0]
+    assert "--measures reaction" in err.splitlines()[0]
     assert "error: the result is refuted by its own data" in err.splitlines()[-1]
     assert Estimate.load("result.json").assessment["causes"][0]["cause"] == "wrench-sign"
     for command in (["export", "result.json", "--format", "kuka"], ["export", "result.json", "--format", "json"]):

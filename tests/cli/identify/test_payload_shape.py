@@ -70,7 +70,7 @@ def test_a_box_and_options_that_contradict_each_other(folder: Path, capsys: pyte
     assert found["inertia_about_com"] is not None
     for words, said in (
         (["--shape", "part.stl", "--method", "wls"], "leave --method wls out"),
-        (["--shape-parts", "2"], "add --shape"),
+        (["--shape-scale", "0.001"], "add --shape"),
         (["--shape", "part.stl"], "--shape-scale 0.001"),
     ):
         assert main(["identify", "payload", "run.parquet", *words]) != 0

@@ -80,9 +80,9 @@ def test_torque_payload_as_json_with_given_gains_and_a_damaged_log(
     assert payload("--columns", COLUMNS, "--drive-gains", *(str(gain) for gain in GAINS), "--json") == 0
     result = json.loads(capsys.readouterr().out)
     assert result["mass"] == pytest.approx(3.0, rel=0.02)
-    text = " ".join(result["warnings"])
-    assert "line 501" in text
-    assert "ends in the middle of a row" in text
+    said = {one["code"]: one["values"] for one in result["remarks"]}
+    assert (said["rows-of-other-width"]["count"], said["rows-of-other-width"]["lines"]) == (1, "501")
+    assert "row-cut" in said
 
 
 def test_robot(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ import pytest
 from iparam.cli.kinematics import sample_files
 from iparam.cli.kinematics.state_files import COLUMNS
 from iparam.cli.main import main
-from iparam.trajectory import WindowedFourierTrajectory, save_trajectory
+from iparam.trajectory import FourierTrajectory, WindowedFourierTrajectory, save_trajectory
 
 NUM = 7
 NAMES = ["time", *(f"{group}{joint}" for group in ("q", "dq", "ddq") for joint in range(6))]
@@ -45,6 +45,30 @@ def write_table(path: Path, columns: dict[str, list[float]]) -> Path:
             writer.writerow(columns)
             writer.writerows(zip(*columns.values(), strict=True))
     return path
+
+
+def test_a_trajectory_is_blended_and_a_table_is_not(
+    tmp_path: Path, table: dict[str, list[float]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan, output = tmp_path / "t.json", tmp_path / "states.csv"
+    moving = FourierTrajectory(np.zeros(6), np.full((6, 1), 0.2), np.zeros((6, 1)), 0.5, 2.0)
+    save_trajectory(plan, moving, robot="ur5e", fps=50.0)
+    speeds = []
+    for options in ([], ["--blend", "0.5"]):
+        assert main(["kinematics", "batch", "--input", str(plan), "--output", str(output), *options]) == 0
+        states = read_states(output)
+        speeds.append(
+            [
+                abs(states[name]).max(initial=0.0, where=np.arange(101) == 0)
+                for name in ("linear_velocity_x", "linear_velocity_y", "linear_velocity_z")
+            ]
+        )
+    assert max(speeds[0]) > 0.1
+    assert max(speeds[1]) < 1e-12
+    samples = write_table(tmp_path / "in.csv", table)
+    command = ["kinematics", "batch", "--robot", "ur5e", "--input", str(samples), "--output", str(output)]
+    assert main([*command, "--blend", "0.5"]) == 2
+    assert "apply_jerk_limit" in capsys.readouterr().err
 
 
 def read_states(path: Path) -> dict[str, np.ndarray[Any, Any]]:

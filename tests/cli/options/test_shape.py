@@ -27,7 +27,7 @@ def test_the_options_place_scale_and_weigh_a_shape(mesh: Path) -> None:
     shape = options.known_shape()
     assert shape is not None
     np.testing.assert_allclose(shape.body(1.0).center_of_mass, [0.1, 0.0, 0.0], atol=1e-9)
-    assert np.ptp(shape.parts[0].points[:, 1]) > 0.09  # turned: long along y
+    assert np.ptp(shape.parts[0].outline[:, 1]) > 0.09  # turned: long along y
     assert shape.parts[0].density == (2600.0, 2800.0)
     assert ShapeOptions().known_shape() is None
     box = ShapeOptions(shape_box=(0.1, 0.2, 0.3, 0.0, 0.0, 0.1)).known_shape()
@@ -39,14 +39,14 @@ def test_the_options_place_scale_and_weigh_a_shape(mesh: Path) -> None:
     ("options", "word"),
     [
         ({"density": ("body=2700",)}, "add --shape"),
-        ({"shape_parts": 3}, "--shape-parts says something of a shape"),
+        ({"shape_tolerance": 0.002}, "--shape-tolerance says something of a shape"),
         ({"shape_box": (0.1, 0.2)}, "--shape-box needs 3"),
         ({"shape_box": (0.1, 0.2, 0.3), "shape": "MESH"}, "leave one of the two out"),
         ({"shape": "MESH", "shape_scale": 0.001, "shape_pose": (1.0, 2.0)}, "--shape-pose needs 6"),
         ({"shape": "MESH", "shape_scale": 0.001, "density": ("2700",)}, "PART=KG/M3"),
         ({"shape": "MESH", "shape_scale": 0.001, "density": ("lid=2700",)}, "lid"),
         ({"shape": "MESH", "shape_scale": 0.001, "density": ("body=2.7g/cm3",)}, r"numbers in kg/m\^3"),
-        ({"shape": "MESH"}, r"--shape-scale 0\.001"),
+        ({"shape": "MESH"}, r"shape_scale = 0\.001"),
         ({"shape_box": (0.1, 0.2, 0.3), "shape_scale": 0.001}, "--shape-scale says something of a shape"),
         ({"shape_box": (100.0, 200.0, 300.0)}, "all in metres"),
     ],
@@ -61,7 +61,7 @@ def test_what_was_typed_of_a_shape_can_be_typed_again(mesh: Path) -> None:
     options = ShapeOptions(
         shape=mesh,
         shape_scale=0.001,
-        shape_pose=("0", "0", "0.02", "0", "0", "90"),
+        shape_pose=(0.0, 0.0, 0.02, 0.0, 0.0, 90.0),
         shape_tolerance=0.002,
         density=("body=2600:2800",),
     )

@@ -17,6 +17,7 @@ from iparam.bridges.ur.run import command_client
 from iparam.bridges.ur.run.payload_setting import can_set_inertia, inertia_in_ur_order
 from iparam.cli.main import main
 from iparam.export import IdentifiedLoad, export_load
+from iparam.remarks import Remark, Severity, remark
 
 DATA = Path(__file__).parents[2] / "data"
 RESULT = DATA / "sample_result.json"
@@ -118,6 +119,9 @@ def test_a_plan_of_the_reference_problem_is_refused_by_the_links_of_the_arm(
     assert [path.name for path in tmp_path.iterdir()] == ["t.json"]
 
 
+GAP = {"signal": "q", "count": 1, "periods": 5.0, "longest": 0.3, "start": 1.0}
+
+
 def changed_result(path: Path, **changes: Any) -> Path:
     sample = json.loads(RESULT.read_text())
     load = [changes.pop(key, sample[key]) for key in ("mass", "center_of_mass", "inertia_about_com")]
@@ -132,10 +136,10 @@ def changed_result(path: Path, **changes: Any) -> Path:
         ({"center_of_mass": [0.0, 0.0, 0.9]}, "a centre of mass 0.9 m from the flange: ur5e itself reaches 0.839 m"),
         ({"mass": 4.5, "center_of_mass": [0.0, 0.0, 0.65]}, "would have to hold 28.7 N m, and gives 28 N m"),
         (
-            {"warnings": ["The estimates do not agree"]},
-            "discredited by 1 of its warnings: 'The estimates do not agree'",
+            {"remarks": [remark("estimates-disagree", factor=5.0), remark("gaps", **GAP)]},
+            "discredited by 1 of its remarks",
         ),
-        ({"warnings": ["something that a later version says"]}, "--accept-warnings sends it nevertheless"),
+        ({"remarks": [Remark("of-a-later-version", Severity.DOUBT, "New.")]}, "--accept-warnings sends it nevertheless"),
         ({"mass": -1.0}, "not physically consistent"),
         ({"inertia_about_com": [[0.1, 0.0, 0.0], [0.0, 0.01, 0.0], [0.0, 0.0, 0.01]]}, "not physically consistent"),
     ],
@@ -160,7 +164,10 @@ def static_result(path: Path, **changes: Any) -> Path:
         ({"mass": -2.0}, "not physically consistent"),
         ({"mass": 5.1}, "ur5e carries up to 5 kg"),
         ({"center_of_mass": [0.9, 0.0, 0.0]}, "ur5e itself reaches 0.839 m"),
-        ({"warnings": ["The forces of the rests disagree by 3 N rms"]}, "discredited by 1 of its warnings"),
+        (
+            {"remarks": [remark("rests-disagree", quantity="forces", size=3.0, unit="N", factor=9.0)]},
+            "discredited by 1 of its remarks",
+        ),
     ],
 )
 def test_set_payload_refuses_results_of_rests_as_well(

@@ -22,6 +22,7 @@ from iparam.estimation.assessment.refutation import (
 )
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.estimate import Cause, Refutation
+from iparam.remarks import remark
 from iparam.spatial import InertialParameters
 
 
@@ -75,7 +76,7 @@ def test_the_mark_stays_with_the_result(make_problem: Any, tmp_path: Path) -> No
     problem = make_problem()
     turned = dataclasses.replace(problem, y=-problem.y)
     found = ConsistentLeastSquares().fit(turned)
-    causes = (Cause("wrench-sign", "Reversing the wrench explains it.", 20.0, 0.5, "--measures reaction"),)
+    causes = (Cause("wrench-sign", "Reversing the wrench explains it.", 20.0, 0.5, {"measures": "reaction"}),)
     found = dataclasses.replace(found, refutation=Refutation(shows_no_body(found), causes), causes=causes)
     assert found.assessment["verdict"] == "refuted"
     assert verdict_on(found).level == "refuted"
@@ -94,8 +95,33 @@ def test_the_mark_stays_with_the_result(make_problem: Any, tmp_path: Path) -> No
 def test_verdicts_of_sound_results(make_problem: Any) -> None:
     found = ConsistentLeastSquares().fit(make_problem(level=0.1))
     good = verdict_on(found)
-    assert found.assessment == {"verdict": "good", "sentence": good.sentence, "causes": [], "unseen": good.unseen}
-    warned = dataclasses.replace(found, warnings=("something",))
-    assert warned.assessment["verdict"] == "usable"
+    assert found.assessment == {
+        "verdict": "good",
+        "sentence": good.sentence,
+        "causes": [],
+        "unseen": good.unseen,
+        "rules": [rule.to_document() for rule in good.rules],
+    }
+    assert all(rule.passed for rule in good.rules)
+
+
+@pytest.mark.parametrize(
+    ("code", "values", "verdict"),
+    [
+        ("residuals-correlated", {"inflation": 2.0}, "good"),
+        ("cause-corrected", {"finding": "A contact", "cause": "contact"}, "good"),
+        ("few-samples", {"count": 31}, "usable"),
+    ],
+)
+def test_only_a_doubt_lowers_a_verdict(code: str, values: dict[str, Any], verdict: str, make_problem: Any) -> None:
+    found = ConsistentLeastSquares().fit(make_problem(level=0.1))
+    said = dataclasses.replace(found, remarks=(remark(code, **values),))
+    assert said.assessment["verdict"] == verdict
+    failed = [rule["rule"] for rule in said.assessment["rules"] if not rule["passed"]]
+    assert failed == ([] if verdict == "good" else ["doubts"])
+
+
+def test_what_is_not_determined_is_usable(make_problem: Any) -> None:
+    found = ConsistentLeastSquares().fit(make_problem(level=0.1))
     part = dataclasses.replace(found, phi=np.where(np.arange(10) < 4, found.phi, np.nan))
     assert part.assessment["verdict"] == "usable"

@@ -16,9 +16,17 @@ from iparam.estimation import Estimate, IdentificationError, compensate_wrench, 
 from iparam.estimation.estimate import Refutation
 from iparam.estimation.payload.estimate_assembly import widened
 from iparam.recording import Recording
+from iparam.sensing import Correction
 from iparam.sensing.noise import noise_preset
 
 DATA = Path(__file__).resolve().parents[2] / "data"
+MOUNTED = Correction(sensor_rotation=(0.0,) * 3, sensor_offset=(0.0,) * 3, gravity=(0.0, 0.0, -9.81))
+
+
+@pytest.fixture(scope="module")
+def run(run: Any) -> Any:
+    """With a mounting that is stated: 4 s would not show if it is wrong, and the intervals would count that."""
+    return dataclasses.replace(run, estimate=iparam.identify_payload(run.recording, run.robot, correction=MOUNTED))
 
 
 def heavier(estimate: Estimate, factor: float) -> Estimate:
@@ -67,7 +75,7 @@ def test_the_noise_is_estimated_where_nobody_tells_it(run: Any, other_run: Any) 
 
 def test_a_signal_without_noise_needs_no_perfect_prediction(run: Any, other_run: Any) -> None:
     found = verify_estimate(run.estimate, other_run.recording, run.robot, wrench_noise=np.zeros(6))
-    floor = 1e-3 * np.repeat([found.signal[:3].max(), found.signal[3:].max()], 3)
+    floor = 3e-3 * np.repeat([found.signal[:3].max(), found.signal[3:].max()], 3)
     assert found.by_noise == pytest.approx(found.rms / np.maximum(floor, found.expected))
     assert (found.expected < floor).any()
 
@@ -158,10 +166,10 @@ def test_a_wrench_that_comes_late_is_put_in_step(run: Any, other_run: Any) -> No
     late = other_run.recording.with_signal("wrench", dataclasses.replace(wrench, time=wrench.time + 0.03))
     found = verify_estimate(run.estimate, late, run.robot)
     assert found.passed, found.sentence
-    assert any("lags behind the motion by 3" in warning for warning in found.warnings)
+    assert [round(one.values["milliseconds"]) for one in found.remarks if one.code == "wrench-delayed"] == [30]
     assert not verify_estimate(run.estimate, late, run.robot, delay=0.0).passed
     clean, raw = (compensate_wrench(late, run.robot, run.estimate, delay=delay) for delay in (None, 0.0))
-    assert any("lags behind the motion by 3" in warning for warning in clean.warnings)
+    assert "wrench-delayed" in [one.code for one in clean.remarks]
     assert clean.signal("wrench").values.std(axis=0)[:3].max() < 0.7 * raw.signal("wrench").values.std(axis=0)[:3].max()
 
 
@@ -174,7 +182,7 @@ def test_stamps_that_are_late_are_put_on_an_even_clock(run: Any, other_run: Any)
         if np.array_equal(signal.time, stamps):
             jittered = jittered.with_signal(name, dataclasses.replace(signal, time=late))
     found = verify_estimate(run.estimate, jittered, run.robot)
-    assert any("even clock" in warning for warning in found.warnings)
+    assert "stamps-scatter" in [one.code for one in found.remarks]
     assert found.rms == pytest.approx(verify_estimate(run.estimate, source, run.robot).rms, rel=0.02)
 
 
@@ -201,7 +209,7 @@ def test_the_same_motion_again_is_told(run: Any, other_run: Any) -> None:
     for repeated in (again, again.slice(0.5, float(angles.time[-1]))):
         found = verify_estimate(run.estimate, repeated, run.robot)
         assert found.same_motion
-        assert any("follows the motion that the result was identified from" in text for text in found.warnings)
+        assert "same-motion" in [one.code for one in found.remarks]
         assert found.as_json()["same_motion"] is True
     unknown = dataclasses.replace(run.estimate, path=None)
     assert verify_estimate(unknown, again, run.robot).shared_motion is None

@@ -12,12 +12,14 @@ import pytest
 
 import iparam
 from iparam.arrays import FloatArray
+from iparam.cli.console.fixes import as_options
 from iparam.cli.main import main
 from iparam.estimation import identify_payload
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.recording import Recording
+from iparam.remarks import plain
 from iparam.sensing.correction import Correction
 from iparam.spatial.transforms import exp_so3
 
@@ -111,10 +113,11 @@ def test_a_mistake_is_named_and_what_it_says_puts_it_right(
     if assessment["verdict"] != "refuted":
         assert abs(found["mass"] - MASS) < 2.2 * found["standard_deviation"]["mass"]
     told = next(one for one in assessment["causes"] if one["cause"] == cause)
-    assert option in told["correction"]
-    if not told["correction"]:
+    correction = as_options({name: plain(value) for name, value in told["fix"].items()})
+    assert option in correction
+    if not correction:
         return
-    put_right = identified(path, f"{static} {told['correction']}", capsys)
+    put_right = identified(path, f"{static} {correction}", capsys)
     assert put_right["assessment"]["verdict"] == "usable"
     assert put_right["mass"] == pytest.approx(MASS, rel=0.01)
     assert np.linalg.norm(put_right["center_of_mass"]) == pytest.approx(np.linalg.norm(CENTER), rel=0.01)
@@ -209,7 +212,7 @@ def test_a_turned_imu_in_a_motion_whose_acceleration_nobody_recorded() -> None:
     wrong = identify_payload(run)
     assert wrong.refutation is not None
     assert wrong.causes[0].cause == "sensor-rotation"
-    roll, pitch, yaw = (float(word) for word in wrong.causes[0].correction.split()[1:])
+    roll, pitch, yaw = wrong.causes[0].fix["sensor_rotation"]
     assert (roll, pitch, yaw) == pytest.approx((70.0, 0.0, 0.0), abs=0.7)
     with pytest.raises(NotIdentifiableError, match="give the value instead of 'estimate'"):
         identify_payload(run, correction=Correction(sensor_rotation="estimate"))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from iparam.estimation import kernels
 from iparam.estimation.online.change_detection import SCALES, SHAPE, THRESHOLD, ChangeDetector
 from iparam.estimation.online.sample_history import BLOCK, Belief, SampleHistory
 
@@ -89,21 +88,3 @@ def test_a_small_change_at_rest_is_noticed_in_the_time_that_it_takes_and_covered
     # Windows are as long as two blocks, each twice the one below, and the size of the change has to be found, too.
     assert fewest / 2.0 < noticed < max(6.0 * fewest, 4 * BLOCK)
     assert uncovered < 125  # a quarter of a second
-
-
-@pytest.mark.parametrize("unknowns", [10, 16])
-def test_a_weighed_innovation(unknowns: int) -> None:
-    random = np.random.default_rng(unknowns)
-    A, y, parameters = random.normal(size=(6, 10)), random.normal(size=6), random.normal(size=unknowns)
-    whiten = np.tril(random.normal(size=(6, 6))) + 3.0 * np.eye(6)
-    root = random.normal(size=(unknowns, unknowns))
-    rows, weighted = np.zeros((6, unknowns)), np.zeros((6, unknowns + 1))
-    for covariance in (root @ root.T, np.zeros((unknowns, unknowns))):
-        square = kernels.weigh_innovation(whiten, A, y, parameters, covariance, rows, weighted)
-        design = whiten @ np.concatenate([A, np.eye(6)], axis=1)[:, :unknowns]
-        innovation = whiten @ y - design @ parameters
-        innovation_covariance = np.eye(6) + design @ covariance @ design.T
-        expected = np.linalg.solve(innovation_covariance, np.concatenate([innovation[:, None], design], axis=1))
-        np.testing.assert_allclose(rows, design, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(weighted, expected, rtol=1e-8, atol=1e-10 * np.abs(expected).max())
-        assert square == pytest.approx(innovation @ expected[:, 0] / 6.0, rel=1e-9)

@@ -20,7 +20,6 @@ from iparam.estimation import (
     identify_payload,
     problem_from_recording,
 )
-from iparam.export.discrediting import discrediting
 from iparam.motion.sources import (
     AccelerometerMotion,
     ButterworthMotion,
@@ -149,9 +148,8 @@ def test_a_gap_costs_no_more_than_its_samples(
     found = identify_payload(cut, ur5e)
     assert (np.abs(found.phi - load) < 4.0 * found.standard_deviation.phi).all()
     assert (found.standard_deviation.phi < 2.5 * whole.standard_deviation.phi).all()
-    said = [text for text in found.warnings if "gaps of the recorded motion" in text]
-    assert len(said) == (signals == ("q",))
-    assert not discrediting(found.warnings)
+    assert ("wrench-in-motion-gaps" in [one.code for one in found.remarks]) == (signals == ("q",))
+    assert not any(one.lowers for one in found.remarks)
     clean = compensate_wrench(cut, ur5e, found).signal("wrench")
     assert np.sqrt(np.mean(clean.values[:, :3] ** 2, axis=0)).max() < 1.0  # [N], of a sensor with half of that
     assert not ((clean.time > 4.0 + 1e-9) & (clean.time < 4.0 + gap - 1e-9)).any()
@@ -165,7 +163,8 @@ def test_stretches_between_gaps_that_tell_no_acceleration_are_left_out(run: Reco
         kept = (signal.time < 5.0) | (signal.time % 1.0 < 0.06)
         cut = cut.with_signal(name, time=signal.time[kept], values=signal.values[kept])
     found = identify_payload(cut, ur5e)
-    assert any("less than 0.25 s apart, which tell no acceleration" in text for text in found.warnings)
+    (between,) = (one for one in found.remarks if one.code == "wrench-between-gaps")
+    assert between.values["seconds"] == 0.25
     assert (np.abs(found.phi - load) < 4.0 * found.standard_deviation.phi).all()
     bursts = run
     for name in ("q", "target_q", "wrench"):

@@ -58,7 +58,9 @@ def test_spikes_cost_no_more_than_the_samples_that_have_them(robot: iparam.Robot
     less = identify_payload(run.with_signal("wrench", time=wrench.time[kept], values=wrench.values[kept]), robot)
     np.testing.assert_array_equal(found.phi, less.phi)
     np.testing.assert_array_equal(found.standard_deviation.phi, less.standard_deviation.phi)
-    assert any(f"{rows.size} of {wrench.num_samples} wrench samples" in warning for warning in found.warnings)
+    (said,) = (one for one in found.remarks if one.code == "wrench-spikes")
+    assert (said.values["count"], said.values["samples"]) == (rows.size, wrench.num_samples)
+    assert not said.lowers
 
 
 @pytest.mark.parametrize("every", [1, 5, 25], ids=["500 Hz", "100 Hz", "20 Hz"])

@@ -13,7 +13,7 @@ from iparam.estimation import PayloadProblem, Shape, ShapeEstimator
 from iparam.estimation.estimate_table import estimate_rows
 from iparam.estimation.shape.data_rows import known_rows
 from iparam.estimation.shape.found import MOST_CORNERS, FoundPart
-from iparam.estimation.shape.posterior.shape_posterior import shape_posterior
+from iparam.estimation.shape.posterior import shape_posterior
 
 
 @pytest.fixture

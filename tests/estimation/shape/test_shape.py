@@ -60,4 +60,4 @@ def test_densities_are_of_parts_that_are_there_and_of_materials(hammer: Shape) -
         with pytest.raises(InputError, match="2700 aluminium"):
             hammer.with_densities({"head": density})
     with pytest.raises(InputError, match="different names"):
-        Shape((hammer.parts[0], Part("handle", hammer.parts[1].points, hammer.parts[1].volumes)))
+        Shape((hammer.parts[0], Part("handle", hammer.parts[1].moments, hammer.parts[1].outline)))

@@ -102,9 +102,11 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(count: int, between: 
 def test_scatter_between_the_rests_widens_the_intervals_and_is_said() -> None:
     calm = identify_static(recording_of(POSES, 1), UR5E)
     rough = identify_static(recording_of(POSES, 1, between=1.0), UR5E)
-    assert calm.warnings == ()
+    assert calm.remarks == ()
     assert rough.standard_deviation.mass > 3.0 * calm.standard_deviation.mass
-    assert any("forces of the rests disagree" in warning for warning in rough.warnings)
+    said = [one.values for one in rough.remarks if one.code == "rests-disagree"]
+    assert "forces" in [values["quantity"] for values in said]
+    assert all(values["factor"] > 1.0 for values in said)
 
 
 def test_vibration_after_an_arrival_is_left_out() -> None:
@@ -208,8 +210,9 @@ def test_a_sensor_that_is_turned_on_the_tool_is_told_with_its_load_in_tool_axes(
     assert found.causes[0].cause == "sensor-rotation"
     off = np.abs(np.array([found.mass, *found.center_of_mass]) - [LOAD.mass, *LOAD.center_of_mass])
     assert (off < 2.0 * np.array([found.standard_deviation.mass, *found.standard_deviation.center_of_mass])).all()
-    assert any("add --sensor-rotation" in text for text in found.warnings)
-    correction = Correction(sensor_rotation=tuple(float(w) for w in found.causes[0].correction.split()[1:]))
+    assert "rests-hold-more" in [one.code for one in found.remarks]
+    assert list(found.causes[0].fix) == ["sensor_rotation"]
+    correction = Correction.from_document(found.causes[0].fix)
     right = identify_static(correction.applied(turned, UR5E), UR5E)
     assert right.causes == ()
     np.testing.assert_allclose(right.center_of_mass, LOAD.center_of_mass, atol=2e-3)

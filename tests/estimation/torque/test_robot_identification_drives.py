@@ -56,7 +56,7 @@ def test_a_broken_torque_sensor_can_be_left_out(make_run: Any, truth: Any, robot
     assert document["rotor_inertia"][5] is None
     assert document["friction_terms"][5] == []
     assert document["torque_residual_rms"][5] is None
-    assert any("joints 6 are left out" in warning for warning in broken.warnings)
+    assert [one.values["joints"] for one in broken.remarks if one.code == "efforts-left-out"] == ["6"]
     for prediction in broken.validate(make_run(1, motion_seed=1)).values():
         assert np.isnan(prediction.rms).tolist() == [False] * 5 + [True]
         assert np.isnan(prediction.relative).tolist() == [False] * 5 + [True]
@@ -82,7 +82,8 @@ def test_joints_without_a_torque_sensor_are_left_out(
     for suffix in ("csv", "parquet"):
         some.save(tmp_path / f"again.{suffix}")
         again = Recording.load(tmp_path / f"again.{suffix}", robot=robot)
-        assert "tau is not recorded for joints 1, 4, 6 (numbered from 1)" in again.warnings
+        (unmeasured,) = (one for one in again.remarks if one.code == "effort-unmeasured")
+        assert (unmeasured.values["signal"], unmeasured.values["joints"]) == ("tau", "1, 4, 6")
         found = iparam.identify_robot([again], robot, **settings)
         assert found.left_out == (0, 3, 5)
         np.testing.assert_allclose(found.base_values, asked.base_values, rtol=1e-9)

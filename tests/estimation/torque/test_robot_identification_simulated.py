@@ -100,7 +100,7 @@ def test_wrist_and_joints_together(
     torque = identified(None).estimate
     wrist = identify_payload(loaded, robot, bias=bias, delay=delay)
     fused = fuse_estimates([wrist, torque])
-    assert not any("do not agree" in warning for warning in fused.warnings)
+    assert "estimates-disagree" not in [one.code for one in fused.remarks]
     for one in (wrist, torque):
         assert (fused.standard_deviation.phi <= 1.0001 * one.standard_deviation.phi).all()
     assert fused.mass == pytest.approx(2.0, rel=0.01)

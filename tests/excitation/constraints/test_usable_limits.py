@@ -42,27 +42,10 @@ def mjcf(limits: dict[str, str]) -> str:
     return f'<mujoco><compiler angle="radian"/><worldbody>{text}</worldbody><actuator>{motors}</actuator></mujoco>'
 
 
-def sdf(limits: dict[str, str]) -> str:
-    """The same arm; limits are the elements in <limit>."""
-    body = "<inertial><mass>1</mass><inertia><ixx>.01</ixx><iyy>.01</iyy><izz>.01</izz></inertia></inertial>"
-    links = "".join(f'<link name="l{i}"><pose>0 0 {0.3 * i:g} 0 0 0</pose>{body}</link>' for i in range(4))
-    joints = "".join(
-        f'<joint name="{name}" type="{kind}"><parent>l{i}</parent><child>l{i + 1}</child>'
-        f"<axis><xyz>{axis}</xyz><limit>{limits[name]}</limit></axis></joint>"
-        for i, (name, kind, axis) in enumerate(JOINTS)
-    )
-    return f'<sdf version="1.7"><model name="arm">{links}{joints}</model></sdf>'
-
-
 ZEROS = {name: f'{bounds} velocity="0" effort="0"' for name, bounds in RANGE.items()}
 MISSING = dict(RANGE)
 SOME = {**ZEROS, "turn": 'lower="-3" upper="3" velocity="2" effort="50"'}
 MUJOCO = {"lift": 'range="0 .3"', "turn": 'range="-3 3"', "bend": ""}
-GAZEBO = {
-    "lift": "<lower>0</lower><upper>.3</upper><velocity>-1</velocity><effort>-1</effort>",
-    "turn": "<lower>-3</lower><upper>3</upper><velocity>0</velocity><effort>0</effort>",
-    "bend": "<lower>-1e16</lower><upper>1e16</upper>",
-}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +56,6 @@ GAZEBO = {
         ("arm.urdf", urdf({**MISSING, "bend": "-"}), (0, 1, 2)),
         ("arm.urdf", urdf(SOME), (0, 2)),
         ("arm.xml", mjcf(MUJOCO), (0, 1, 2)),
-        ("arm.sdf", sdf(GAZEBO), (0, 1, 2)),
     ],
 )
 def test_every_format_s_missing_limits_are_assumed_and_named(
@@ -89,8 +71,10 @@ def test_every_format_s_missing_limits_are_assumed_and_named(
     np.testing.assert_array_equal(usable.velocity, [0.25, 1.0 if 1 in unknown else 2.0, 1.0])
     np.testing.assert_array_equal(usable.acceleration, [2.0, 8.0, 8.0])
     named = f"any joint of {robot.name}" if len(unknown) == 3 else "lift, bend"
-    assert usable.remarks["velocity"] == f"no speed limit is known for {named}: 0.25 m/s and 1 rad/s assumed"
-    assert usable.remarks["torque"] == f"no torque limit is known for {named}: not tested"
+    said = {one.values["limit"]: one for one in usable.remarks}
+    assert said["velocity"].values["joints"] == said["torque"].values["joints"] == named
+    assert said["velocity"].values["assumed"] == "0.25 m/s and 1 rad/s"
+    assert (said["velocity"].code, said["torque"].code) == ("limit-assumed", "limit-untested")
     assert f"{len(unknown)} of 3 joints are assumed" in usable.reservation
     # What is assumed is kept by what is planned.
     bounds = {c.name: c for c in planning_problem(robot, q0=[0.1, 0.0, 0.5], limits=PlanningLimits()).constraints}
@@ -104,9 +88,9 @@ def test_what_is_asked_for_never_widens_what_is_known(tmp_path: Path) -> None:
     np.testing.assert_array_equal(usable.velocity, [3.0, 2.0, 3.0])
     np.testing.assert_array_equal(usable.acceleration, [1.0, 20.0, 20.0])
     np.testing.assert_array_equal(usable.torque, [80.0, 50.0, 80.0])
-    assert usable.remarks == {}
+    assert usable.remarks == ()
     assert usable.reservation == ""
-    assert usable_limits(iparam.load_robot("ur5e"), PlanningLimits()).remarks == {}
+    assert usable_limits(iparam.load_robot("ur5e"), PlanningLimits()).remarks == ()
 
 
 def test_a_range_of_one_point_is_no_range(tmp_path: Path) -> None:

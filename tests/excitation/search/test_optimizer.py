@@ -30,7 +30,7 @@ from iparam.excitation.constraints.constraint import (
 from iparam.excitation.information.criteria import Criterion
 from iparam.excitation.information.information import WrenchInformation
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
-from iparam.excitation.search.optimizer import Progress, _Search, optimize_excitation
+from iparam.excitation.search.optimizer import _Search, optimize_excitation
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.search.start import (
     SEARCH_PATH,
@@ -43,7 +43,7 @@ from iparam.excitation.search.start import (
     strictly_feasible,
 )
 from iparam.excitation.setup import reference_problem
-from iparam.fleet import Cluster, LocalPool
+from iparam.worker_pool import WorkerPool
 
 REFERENCE = reference_problem()
 
@@ -198,57 +198,26 @@ def test_a_start_keeps_every_constraint_also_where_a_smaller_motion_would_not() 
     assert np.isfinite(function.value(start, SEARCH_PATH[0]))
 
 
-class Shared:
-    """The best so far, as a cluster shares it."""
-
-    def __init__(self, value: float) -> None:
-        self.value, self.asked = value, 0
-
-    def get(self) -> float:
-        self.asked += 1
-        return self.value
-
-    def set(self, value: float) -> None:
-        self.value = min(self.value, value)
-
-
-class Sharing(ThreadPoolExecutor):
-    shared: Shared
-
-    def shared_minimum(self) -> Shared:
-        return self.shared
-
-
 @pytest.mark.thorough
-def test_a_cluster_searches_and_shares_the_best_so_far(
-    planned, dask_scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cluster_searches(planned, dask_scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["excite", "optimize", "--preset", "reference", "--starts", "1", "--scheduler", dask_scheduler, "--json"]
     assert main([*line, "--output", str(tmp_path / "t.json")]) == 0
     (start,) = json.loads(capsys.readouterr().out)["starts"]
     assert start["final"] == pytest.approx(planned.starts[0].final, rel=1e-9)  # as many threads as there are
-    with Cluster(dask_scheduler) as cluster:
-        shared = cluster.shared_minimum()
-        shared.set(1.0)  # another start has found something better than this one can
-        cut = cluster.submit(run_task, REFERENCE, 0, StartTask(0, np.inf, 1e9), shared).result()
-    assert not cut.finished
-    assert cut.final > start["final"]
 
 
 def test_an_executor_runs_the_same_starts(planned) -> None:
-    """Whose workers know of the best so far only where a start may depend on the others."""
-    executor = Sharing(1)
-    executor.shared = Shared(1.0)  # better than any start
-    with LocalPool(1) as pool:  # one thread: bit for bit
+    with WorkerPool(1) as pool:
         again = optimize_excitation(REFERENCE, seed=0, starts=1, executor=pool)
-    np.testing.assert_array_equal(again.starts[0].x, planned.starts[0].x)
-    told: list[Progress] = []
-    cut = optimize_excitation(REFERENCE, seed=0, time_budget=1.0, executor=executor, progress=told.append)
-    assert executor.shared.asked >= 1
-    assert not any(start.finished for start in cut.starts)  # none could win
-    assert told[-1].best == cut.value
-    with pytest.raises(InputError, match="an executor has workers of its own"):
-        optimize_excitation(REFERENCE, executor=executor, workers=1)
+        np.testing.assert_array_equal(again.starts[0].x, planned.starts[0].x)
+        with pytest.raises(InputError, match="an executor has workers of its own"):
+            optimize_excitation(REFERENCE, executor=pool, workers=1)
+
+
+def test_a_start_that_cannot_win_is_not_polished() -> None:
+    cut = run_task(REFERENCE, 0, StartTask(0, 1.0, 1e9))  # another start has found something better than any
+    assert not cut.finished
+    assert cut.final > 1.0
 
 
 def test_an_executor_that_is_gone_ends_the_search() -> None:
@@ -366,7 +335,7 @@ def test_impossible_requests_end_at_once_with_the_constraint_named(problem: Exci
         ({"time_budget": -1.0}, "time_budget must be positive"),
         ({"time_budget": float("nan")}, "time_budget must be positive"),
         ({"seed": -1}, "seed must be"),
-        ({"workers": 0}, "workers must be"),
+        ({"workers": 0}, "workers= must be"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -> None:

@@ -141,7 +141,7 @@ def zero_phase(q: np.ndarray, cutoff: float) -> np.ndarray:
 def test_velocities_that_are_filtered_angles_change_nothing(velocity: np.ndarray) -> None:
     motion = found(dq=velocity)
     assert unchanged(motion)
-    assert motion.warnings == ()
+    assert motion.remarks == ()
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_velocities_that_are_filtered_angles_change_nothing(velocity: np.ndarray
     [
         (np.degrees(DQ), r"56\d\d % in joint 1 \(57\.\d times as large\)"),
         (-DQ, r"200 % in joint 1 \(-1 times as large\)"),
-        (harmonics(2)[1], r"% in joint 2 .* another unit, sign or clock\?"),
+        (harmonics(2)[1], r"% in joint 2 "),
         (harmonics(1, TIME - 0.2)[1], r"% in joint 1 .* ms late\)"),
     ],
     ids=["degrees", "sign", "another motion", "another clock"],
@@ -157,9 +157,9 @@ def test_velocities_that_are_filtered_angles_change_nothing(velocity: np.ndarray
 def test_velocities_that_contradict_the_angles_are_left_out_and_said(velocity: np.ndarray, said: str) -> None:
     motion = found(dq=velocity + white(5e-3))
     assert unchanged(motion)
-    (warning,) = motion.warnings
-    assert "were left out" in warning
-    assert re.search(said, warning), warning
+    (remark,) = motion.remarks
+    assert remark.code == "velocities-contradict-angles"
+    assert re.search(said, str(remark.values["joints"])), remark.values
 
 
 @pytest.mark.parametrize("factor", [1.05, 0.95])
@@ -195,7 +195,7 @@ def test_set_points_that_the_arm_follows_take_most_of_the_noise_away(target: np.
 )
 def test_set_points_that_tell_nothing_change_nothing_for_the_worse(target: np.ndarray) -> None:
     motion = found(target_q=target)
-    assert motion.warnings == ()
+    assert motion.remarks == ()
     assert error(motion) <= 1.05 * error(alone())
     assert error(motion) < 1.5 * stated(motion)
 

@@ -42,9 +42,9 @@ def test_errors_that_last_are_told_when_nothing_else_judges_the_motion(q: np.nda
     noise = 1e-3 * np.random.default_rng(0).standard_normal((6, 1200))
     lasting = np.stack([np.interp(TIME, TIME[::5], each) for each in noise], axis=1)
     found = KalmanMotion().motion(Recording("ur5e").with_signal("q", time=TIME, values=q + lasting), _robot())
-    assert "the highest bandwidth that is tried" in found.warnings[0]
+    assert (found.remarks[0].code, found.remarks[0].fix) == ("bandwidth-at-limit", {"motion": "butterworth"})
     white = q + 5e-5 * np.random.default_rng(0).standard_normal(q.shape)
-    assert KalmanMotion().motion(Recording("ur5e").with_signal("q", time=TIME, values=white), _robot()).warnings == ()
+    assert KalmanMotion().motion(Recording("ur5e").with_signal("q", time=TIME, values=white), _robot()).remarks == ()
 
 
 def test_angles_that_are_next_to_exact_may_have_the_highest_bandwidth(q: np.ndarray) -> None:
@@ -52,7 +52,7 @@ def test_angles_that_are_next_to_exact_may_have_the_highest_bandwidth(q: np.ndar
     few = Recording("ur5e").with_signal("q", time=TIME[::40], values=q[::40])
     found = KalmanMotion().motion(few, _robot())
     assert max(process.bandwidth for process in found.processes) > 0.99 * highest_bandwidth(TIME[::40])
-    assert found.warnings == ()
+    assert found.remarks == ()
 
 
 def _robot() -> iparam.Robot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from scipy.io import savemat
 
 from iparam.errors import FileFormatError, InputError
+from iparam.files.numpy_arrays import zipped_arrays
 from iparam.files.reading_limit import VARIABLE, TooLargeError
 from iparam.recording import Recording
 
@@ -42,7 +44,7 @@ def test_arrays_are_signals_by_their_names(path: Path) -> None:
         np.testing.assert_array_equal(found.signal(name).values, expected)
         np.testing.assert_array_equal(found.signal(name).time, TIME)
     assert found.signal("wrench").unit == "N, N m"
-    assert found.warnings == ()
+    assert found.remarks == ()
 
 
 def test_other_shapes_types_and_single_columns(path: Path) -> None:
@@ -79,10 +81,10 @@ def test_what_does_not_fit_is_named(path: Path) -> None:
     arrays = {"time": TIME, "q": Q, "mesh": np.zeros((7, 3)), "mass": 2.0, "label": "arm", "cube": np.zeros((3, 3, 3))}
     found = Recording.load(write(path, **arrays))
     assert list(found.signals) == ["q"]
-    told = " ".join(found.warnings)
-    assert "arrays that hold no real numbers were left out: label" in told
-    assert "mesh (7, 3)" in told
-    assert "cube (3, 3, 3)" in told
+    told = {one.code: str(one.values["columns"]) for one in found.remarks}
+    assert told["columns-without-numbers"] == "label"
+    assert "mesh (7, 3)" in told["arrays-of-other-length"]
+    assert "cube (3, 3, 3)" in told["arrays-of-other-length"]
     with pytest.raises(
         FileFormatError, match=r"mesh is of shape \(7, 3\), which does not fit to the 200 values of time"
     ):
@@ -155,7 +157,7 @@ def test_pickles_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     np.savez("log.npz", time=TIME, q=Q, tau=np.array([Trap()], dtype=object))
     found = Recording.load("log.npz")
-    assert "arrays that hold no real numbers were left out: tau" in found.warnings
+    assert [(one.code, one.values["columns"]) for one in found.remarks] == [("columns-without-numbers", "tau")]
     assert not Path("trap").exists()
 
 
@@ -172,6 +174,28 @@ def test_more_than_the_limit_is_not_unpacked(path: Path, monkeypatch: pytest.Mon
     assert path.stat().st_size < 100_000
     with pytest.raises(TooLargeError, match=VARIABLE):
         Recording.load(path)
+
+
+def test_what_is_made_beside_the_columns_counts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a table with two columns, that is more than the columns."""
+    monkeypatch.setenv(VARIABLE, "0.05")
+    write(path, time=np.arange(1_600_000) / 500.0, q0=np.zeros(1_600_000))  # 26 MB of 54
+    with pytest.raises(TooLargeError, match=VARIABLE):
+        Recording.load(path)
+
+
+def test_unpacking_takes_the_memory_of_what_is_unpacked() -> None:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, time=np.zeros(4_000_000))
+    stream.seek(0)
+    tracemalloc.start()
+    try:
+        arrays = zipped_arrays(stream, "log.npz")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert not arrays["time"].any()
+    assert peak < 1.5 * arrays["time"].nbytes
 
 
 def test_a_header_that_claims_more_than_there_is(tmp_path: Path) -> None:

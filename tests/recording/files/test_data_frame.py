@@ -13,6 +13,9 @@ import pytest
 from iparam.errors import FileFormatError, InputError, IparamError, MissingExtraError
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.remarks import remark
+
+FAN = remark("samples-dropped", signal="fan_speed", count=3)
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def recording() -> Recording:
         "wrench": Signal(time[::3], rng.normal(size=(667, 6)), "N, N m", "flange"),
         "fan_speed": Signal(time[::100], rng.normal(size=(20, 2)), "rpm", ""),
     }
-    return Recording("ur5e", signals, {"seed": 5, "tool_frame": "flange"}, ("the fan was loud",))
+    return Recording("ur5e", signals, {"seed": 5, "tool_frame": "flange"}, (FAN,))
 
 
 def assert_same(found: Recording, expected: Recording) -> None:
@@ -43,7 +46,7 @@ def test_there_and_back_is_exact(recording: Recording) -> None:
     assert frame["fx"].notna().sum() == 667
     back = Recording.from_pandas(frame)
     assert_same(back, recording)
-    assert back.warnings[0] == "the fan was loud"
+    assert back.remarks[0] == FAN
     assert_same(Recording.from_pandas(frame.set_index("time")), recording)
 
 
@@ -64,7 +67,7 @@ def test_a_frame_is_read_as_the_csv_of_it(tmp_path: Path) -> None:
     expected, found = Recording.load(tmp_path / "run.csv", robot="ur5e"), Recording.from_pandas(frame, robot="ur5e")
     assert_same(found, expected)
     np.testing.assert_allclose(found.signal("q").values[:, 0], np.radians(40.0 * np.sin(np.arange(500) / 100.0)))
-    assert any("converted to SI units" in warning for warning in found.warnings)
+    assert "units-converted" in [one.code for one in found.remarks]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_headers_of_other_names_and_cells_without_a_number() -> None:
     frame.loc[3, "pos_2"] = np.nan
     found = Recording.from_pandas(frame, robot="ur5e", map="time=stamp,q=pos_*")
     assert found.signal("q").num_samples == 199
-    assert any("lacks a finite number in 1 samples" in warning for warning in found.warnings)
+    assert [one.values["count"] for one in found.remarks if one.code == "samples-not-finite"] == [1]
 
 
 def test_units_in_the_attributes_of_a_frame() -> None:

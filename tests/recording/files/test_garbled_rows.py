@@ -36,13 +36,13 @@ def test_two_garbled_rows_among_thousands_cost_themselves(tmp_path: Path) -> Non
     lines[2000], lines[3000] = lines[2000][:40], ",".join(cells)
     found = Recording.load(write(tmp_path, lines), robot="ur5e")
     whole = Recording.load(write(tmp_path, rows()), robot="ur5e")
-    assert whole.warnings == ()
+    assert whole.remarks == ()
     np.testing.assert_array_equal(found.signal("q").values, np.delete(whole.signal("q").values, [2000, 3000], axis=0))
     assert found.signal("tau").num_samples == COUNT - 2  # the whole row went
-    assert found.warnings == (
-        "1 rows do not have 13 columns and were left out: line 2002",
-        "1 rows hold values that cannot be (q1 = 253.1) and were left out: line 3002",
-    )
+    assert [(one.code, dict(one.values)) for one in found.remarks] == [
+        ("rows-of-other-width", {"count": 1, "columns": 13, "lines": "2002"}),
+        ("rows-absurd", {"count": 1, "example": "q1 = 253.1", "lines": "3002"}),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,8 @@ def test_text_is_told_from_a_cell_without_a_number(cell: str, kept: bool, tmp_pa
     assert found.signal("q").num_samples == 499
     assert found.signal("tau").num_samples == (500 if kept else 499)
     if not kept:
-        assert found.warnings == (f"1 rows hold text where a number belongs ({cell!r}) and were left out: line 102",)
+        values = {"count": 1, "example": repr(cell), "lines": "102"}
+        assert [(one.code, one.values) for one in found.remarks] == [("rows-with-text", values)]
 
 
 def test_above_the_share_the_file_is_refused_with_the_lines(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_above_the_share_the_file_is_refused_with_the_lines(tmp_path: Path) -> N
         Recording.load(write(tmp_path, lines))
     part = Recording.load(write(tmp_path, lines), rows="3001:3049")  # the way out that was named
     assert part.signal("q").num_samples == 48
-    assert part.warnings == ()
+    assert part.remarks == ()
 
 
 def test_one_garbled_row_is_always_left_out(tmp_path: Path) -> None:
@@ -137,6 +138,7 @@ def test_a_few_samples_do_not_make_degrees(tmp_path: Path) -> None:
         parts[3] = "31.5"
         lines[row] = ",".join(parts)
     path = write(tmp_path, lines)
-    (warning,) = Recording.load(path, robot="ur5e").warnings
-    assert warning == "q2 reaches 31.5 where the limit of ur5e is 3.142, in 10 of 6000 samples"
-    assert Recording.load(path).warnings == ()  # an arm that is not known
+    (said,) = Recording.load(path, robot="ur5e").remarks
+    assert (said.code, said.values["signal"], said.values["joint"]) == ("outliers-beyond-limit", "q", 2)
+    assert (said.values["largest"], said.values["count"], said.values["samples"]) == (31.5, 10, 6000)
+    assert Recording.load(path).remarks == ()  # an arm that is not known

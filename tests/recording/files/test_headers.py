@@ -82,8 +82,8 @@ def test_numbers_are_converted_and_that_is_told_once(tmp_path: Path) -> None:
     for name, expected in (("q", Q), ("dq", DQ), ("wrench", WRENCH)):
         np.testing.assert_allclose(found.signal(name).values, expected, rtol=1e-12, atol=1e-15)
         np.testing.assert_allclose(found.signal(name).time, TIME, rtol=1e-12)
-    told = "converted to SI units, by what the header says: time from ms, q from deg, dq from deg/s, wrench from Nmm"
-    assert found.warnings == (told,)
+    told = {"signals": "time from ms, q from deg, dq from deg/s, wrench from Nmm"}
+    assert [(one.code, one.values) for one in found.remarks] == [("units-converted", told)]
 
 
 def test_si_units_need_no_word_and_the_advice_can_be_followed(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_si_units_need_no_word_and_the_advice_can_be_followed(tmp_path: Path) ->
     write(path, ["time [s]", "q0 [rad]", "q1 [rad]"], TIME, Q)
     for given in (None, "time=time [s]"):
         found = Recording.load(path, map=given)
-        assert found.warnings == ()
+        assert found.remarks == ()
         np.testing.assert_array_equal(found.signal("q").values, Q)
 
 

@@ -114,14 +114,16 @@ def test_a_range_of_rows(write: Any, rows: Any, expected: range, tmp_path: Path)
 
 @pytest.mark.parametrize("rows", ["", "5", "a:b", "1:2:3:4", "::0", slice(0, 5, -1), slice(0.5, 2), 7, "9" * 30 + ":"])
 def test_what_is_no_range_of_rows_is_refused(rows: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="rows="):
+    with pytest.raises(InputError) as refused:
         Recording.load(write_csv(tmp_path / "log.csv"), map="time=stamp,q=pos_*", rows=rows)
+    assert (refused.value.argument, refused.value.value) == ("rows", rows)
 
 
 def test_a_range_without_rows_or_times_is_refused(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "log.csv")
-    with pytest.raises(InputError, match=r"rows='50:60' has none of the 40 rows of .*log\.csv"):
+    with pytest.raises(InputError, match=r" 40 .*log\.csv") as refused:
         Recording.load(path, map="time=stamp,q=pos_*", rows="50:60")
+    assert (refused.value.argument, refused.value.value) == ("rows", "50:60")
     with pytest.raises(InputError, match=r"time_range= 1 to 2 s has no sample of .* time runs from 0 to 0\.39 s"):
         Recording.load(path, map="time=stamp,q=pos_*", time_range=(1, 2), angles="radians")
     for odd in ((2, 1), (0, np.nan), (1,), ("a", "b"), 3):

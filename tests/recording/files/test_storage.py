@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.recording import CHANNELS, Recording, Signal
+from iparam.remarks import remark
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False, width=64)
 STAMPS = st.floats(-1e21, 1e21)
@@ -42,8 +43,9 @@ def recordings(draw: st.DrawFn, units: bool) -> Recording:
             frame = draw(st.sampled_from(["joint", "tool0", "base", ""]))
         signals[name] = Signal(times, values, unit, frame)  # type: ignore[arg-type]
     metadata = draw(st.dictionaries(st.text(max_size=4), st.none() | FINITE | st.text(max_size=3), max_size=3))
-    warnings = tuple(draw(st.lists(st.text(max_size=5), max_size=2)))
-    return Recording("some arm", signals, metadata if units else {}, warnings if units else ())
+    texts = draw(st.lists(st.text(max_size=5), max_size=2))
+    remarks = tuple(remark("signal-incomplete", signal="tau", columns=text) for text in texts)
+    return Recording("some arm", signals, metadata if units else {}, remarks if units else ())
 
 
 def assert_same(found: Recording, expected: Recording) -> None:
@@ -64,7 +66,7 @@ def test_parquet_returns_every_bit(made: Recording, tmp_path_factory: pytest.Tem
     assert_same(found, made)
     assert found.robot == made.robot
     assert dict(found.metadata) == dict(made.metadata)
-    assert found.warnings[: len(made.warnings)] == made.warnings
+    assert found.remarks[: len(made.remarks)] == made.remarks
 
 
 @settings(max_examples=60, deadline=None)
@@ -87,9 +89,9 @@ def test_loading_again_adds_no_warnings(tmp_path: Path) -> None:
     rough = excitation().with_signal("accelerometer", time=[0.0, 0.01, 0.02], values=np.zeros((3, 3)))
     rough.save(tmp_path / "a.parquet")
     first = Recording.load(tmp_path / "a.parquet")
-    assert any("accelerometer ends at" in warning for warning in first.warnings)
+    assert ("signal-ends-early", "accelerometer") in [(one.code, one.values["signal"]) for one in first.remarks]
     first.save(tmp_path / "b.parquet")
-    assert Recording.load(tmp_path / "b.parquet").warnings == first.warnings
+    assert Recording.load(tmp_path / "b.parquet").remarks == first.remarks
 
 
 def test_the_csv_is_the_documented_one(tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def test_a_plain_parquet_table_is_read_too(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "t.parquet")
     found = Recording.load(tmp_path / "t.parquet")
     assert found.signal("q").values.tolist() == [[1.0], [2.0]]
-    assert "note" in found.warnings[0]
+    assert (found.remarks[0].code, found.remarks[0].values["columns"]) == ("columns-without-numbers", "note (string)")
 
 
 NUMBERS = {
@@ -163,7 +165,8 @@ def test_what_is_no_number_is_left_out_with_its_type(column: pyarrow.Array, tmp_
     pyarrow.parquet.write_table(pyarrow.table({"time": [0.0, 1.0, 2.0], "q0": [0.0] * 3, "dq0": column}), path)
     found = Recording.load(path)
     assert list(found.signals) == ["q"]
-    assert "columns that hold no numbers were left out: dq0 (" in found.warnings[0]
+    assert found.remarks[0].code == "columns-without-numbers"
+    assert str(found.remarks[0].values["columns"]).startswith("dq0 (")
 
 
 @pytest.mark.parametrize(("unit", "second"), [("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
@@ -249,7 +252,7 @@ def test_rows_without_a_time_are_poses_in_every_kind_of_file(tmp_path: Path) -> 
     part = Recording.load(tmp_path / "poses.csv", rows="2:")
     np.testing.assert_array_equal(part.signal("wrench").values, read[1].signal("wrench").values[2:])
     read[0].save(tmp_path / "saved.parquet")  # where they have a time, and are not asked for its unit
-    assert Recording.load(tmp_path / "saved.parquet").warnings == read[0].warnings
+    assert Recording.load(tmp_path / "saved.parquet").remarks == read[0].remarks
 
 
 @pytest.mark.parametrize("arguments", [{"time_unit": "ms"}, {"time_range": (0.0, 3.0)}])
@@ -262,6 +265,7 @@ def test_poses_have_neither_a_unit_nor_a_range_of_times(tmp_path: Path, argument
 WRITER = """
 import sys
 import numpy as np
+from iparam.remarks import remark
 from iparam.recording import Recording
 path, rows = sys.argv[1], int(sys.argv[2])
 time = np.arange(rows) / 500

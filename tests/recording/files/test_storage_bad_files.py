@@ -45,7 +45,7 @@ def rows(count: int) -> list[str]:
         (b"1,2,3\n4,5,6\n", "has no header.*columns="),
         (b"time,q0,q0\n1,2,3\n", "'q0' more than once"),
         (b"time,note\n1,hello\n", "holds no usable samples"),
-        (b"time,q0\nx,2\ny,3\n", "2 of 2 rows are garbled.*text where a number belongs .'x'.: line 2-3"),
+        (b"time,q0\nx,2\ny,3\n", "2 of 2 rows .*'x'.* line 2-3"),
         (b"time," + b",".join(b"a%d" % i for i in range(2000)) + b"\n", "has more than the 2000 columns that are read"),
         (b"PAR1", "cut|cannot"),
         (b"PAR1 no parquet PAR1", "cannot be read as Parquet"),
@@ -84,7 +84,7 @@ def test_a_file_that_ends_in_the_middle_of_a_row(tmp_path: Path) -> None:
     path = write(tmp_path / "run.csv", HEADER, *rows(50), "0.5,0.1,0.2,1,2", end="")
     found = Recording.load(path)
     assert found.signal("q").num_samples == 50
-    assert found.warnings == ("the file ends in the middle of a row: line 52 was left out",)
+    assert [(one.code, one.values) for one in found.remarks] == [("row-cut", {"line": 52})]
 
 
 @pytest.mark.parametrize(("last", "kept"), [("0.5,0.12,1.2345", True), ("0.5,0.12,1.2", False), ("0.5,0.12,1", False)])
@@ -92,7 +92,7 @@ def test_a_last_row_that_may_be_cut_inside_its_last_number(last: str, kept: bool
     path = write(tmp_path / "run.csv", "time,q0,q1", "0.4,0.12,1.2345", last, end="")
     found = Recording.load(path)
     assert found.signal("q").num_samples == 1 + kept
-    assert bool(found.warnings) != kept
+    assert [one.code for one in found.remarks] == [] if kept else ["row-cut"]
 
 
 def test_damaged_rows_are_left_out_and_named(tmp_path: Path) -> None:
@@ -106,9 +106,11 @@ def test_damaged_rows_are_left_out_and_named(tmp_path: Path) -> None:
     found = Recording.load(write(tmp_path / "run.csv", HEADER, *lines))
     assert found.signal("q").num_samples == 4996
     assert found.signal("wrench").num_samples == 4994
-    assert "2 rows do not have 9 columns and were left out: line 12, 22" in found.warnings
-    assert "1 rows hold text where a number belongs ('x') and were left out: line 32" in found.warnings
-    assert any("wrench lacks a finite number in 2 samples" in w and "line 42-43" in w for w in found.warnings)
+    said = {one.code: one.values for one in found.remarks}
+    assert said["rows-of-other-width"] == {"count": 2, "columns": 9, "lines": "12, 22"}
+    assert said["rows-with-text"] == {"count": 1, "example": "'x'", "lines": "32"}
+    assert said["samples-not-finite"] == {"signal": "wrench", "count": 2, "word": "line", "lines": "42-43"}
+    assert not any(one.lowers for one in found.remarks)
 
 
 def test_a_sensor_at_a_lower_rate_has_empty_cells(tmp_path: Path) -> None:
@@ -116,7 +118,7 @@ def test_a_sensor_at_a_lower_rate_has_empty_cells(tmp_path: Path) -> None:
     found = Recording.load(write(tmp_path / "run.csv", HEADER, *lines))
     assert found.signal("q").num_samples == 40
     assert found.signal("wrench").num_samples == 10
-    assert found.warnings == ()
+    assert found.remarks == ()
 
 
 def test_missing_columns_cost_their_signal_only(tmp_path: Path) -> None:
@@ -125,14 +127,15 @@ def test_missing_columns_cost_their_signal_only(tmp_path: Path) -> None:
     assert list(found.signals) == ["q"]
     with pytest.raises(UnknownNameError, match="wrench was left out: tz missing"):
         found.signal("wrench")
-    assert "dq was left out: dq0 missing" in found.warnings
+    said = [one.values for one in found.remarks if one.code == "signal-incomplete"]
+    assert {"signal": "dq", "columns": "dq0"} in said
 
 
 def test_columns_that_say_nothing_are_named(tmp_path: Path) -> None:
     path = write(tmp_path / "run.csv", "time,state,q0", "0,idle,1", "0.01,moving,2", "0.02,moving,3")
     found = Recording.load(path)
     assert found.signal("q").num_samples == 3
-    assert found.warnings == ("columns that say nothing to iparam were left out: state",)
+    assert [(one.code, one.values) for one in found.remarks] == [("columns-unknown", {"columns": "state"})]
 
 
 def test_repeated_and_stray_times_cost_only_themselves(tmp_path: Path) -> None:
@@ -143,8 +146,9 @@ def test_repeated_and_stray_times_cost_only_themselves(tmp_path: Path) -> None:
     found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in times)))
     assert found.signal("q").num_samples == 197
     assert found.signal("q").time[-1] == 1.99
-    assert any("time repeats itself in 1 rows" in w and "line 52" in w for w in found.warnings)
-    assert any("time runs backwards" in w and "line 72, 92" in w for w in found.warnings)
+    said = {one.code: one.values for one in found.remarks}
+    assert (said["time-repeated"]["count"], said["time-repeated"]["lines"]) == (1, "52")
+    assert (said["rows-out-of-order"]["count"], said["rows-out-of-order"]["lines"]) == (2, "72, 92")
 
 
 @pytest.mark.parametrize("repeated", [0, 1])
@@ -156,26 +160,28 @@ def test_rows_in_another_order_are_sorted(tmp_path: Path, order: str, repeated: 
     lines = [ROW.format(t) for t in [*rows, times[7]][: 300 + repeated]]
     found = Recording.load(write(tmp_path / "run.csv", HEADER, *lines))
     np.testing.assert_array_equal(found.signal("q").time, times)
-    assert any("not in the order of time" in w and f"{repeated} with the time of another" in w for w in found.warnings)
+    assert [one.values["count"] for one in found.remarks if one.code == "rows-sorted"] == [repeated]
 
 
 def test_a_clock_that_was_set_back_keeps_the_longest_stretch(tmp_path: Path) -> None:
     times = [i / 100 for i in range(100)] + [i / 100 for i in range(300)]
     found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in times)))
     assert found.signal("q").num_samples == 300
-    assert "the clock was set back 1 times" in found.warnings[0]
-    assert "line 102 to 401" in found.warnings[0]
+    said = found.remarks[0]
+    assert (said.code, said.values["steps"]) == ("clock-set-back", 1)
+    assert (said.values["first"], said.values["last"], said.values["count"]) == (102, 401, 100)
 
 
 def test_jumps_in_time_are_reported(tmp_path: Path) -> None:
     times = [i / 100 + 5 * (i > 50) for i in range(100)]
     found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(t) for t in times)))
-    assert "q has 1 gaps of more than 5 periods, the longest 5.01 s from 0.5 s on" in found.warnings
+    (said,) = [one for one in found.remarks if one.code == "gaps" and one.values["signal"] == "q"]
+    assert (said.values["count"], said.values["longest"], said.values["start"]) == (1, pytest.approx(5.01), 0.5)
 
 
 def test_milliseconds_are_suspected(tmp_path: Path) -> None:
     found = Recording.load(write(tmp_path / "run.csv", HEADER, *(ROW.format(2 * i) for i in range(100))))
-    assert any("is its time in seconds?" in w for w in found.warnings)
+    assert {"time_unit": "ms"} in [one.fix for one in found.remarks if one.code == "time-unit-doubtful"]
 
 
 def test_two_clocks_are_refused(tmp_path: Path) -> None:
@@ -198,20 +204,21 @@ def moving(frozen_from: float | None = None, scale: float = 1.0) -> Recording:
 def test_a_dropped_sensor_is_reported_with_its_time(tmp_path: Path) -> None:
     moving(4.0).save(tmp_path / "run.csv")
     found = Recording.load(tmp_path / "run.csv")
-    assert found.warnings == (
-        "wrench: component 2 stays at 3.5 from 4 to 9.99 s while the arm moves: a dropped or saturated sensor?",
-    )
+    values = {"signal": "wrench", "component": 2, "value": 3.5, "start": 4.0, "stop": 9.99}
+    assert [(one.code, one.values) for one in found.remarks] == [("signal-frozen", values)]
     whole = moving()
     ended = whole.with_signal("wrench", whole.signal("wrench").slice(0, 3))
     ended.save(tmp_path / "run.parquet")
-    assert "wrench ends at 3 s, 6.99 s before" in Recording.load(tmp_path / "run.parquet").warnings[0]
+    said = Recording.load(tmp_path / "run.parquet").remarks[0]
+    assert (said.code, said.values["signal"], said.values["end"]) == ("signal-ends-early", "wrench", 3.0)
+    assert said.values["missing"] == pytest.approx(6.99)
 
 
 def test_an_arm_at_rest_is_no_dropped_sensor(tmp_path: Path) -> None:
     time = np.arange(500) / 100
     still = Recording().with_signal("q", time=time, values=np.zeros((500, 6)))
     still.with_signal("wrench", time=time, values=np.ones((500, 6))).save(tmp_path / "run.csv")
-    assert Recording.load(tmp_path / "run.csv").warnings == ()
+    assert Recording.load(tmp_path / "run.csv").remarks == ()
 
 
 def test_degrees_are_refused_and_converted_on_request(tmp_path: Path) -> None:
@@ -219,7 +226,8 @@ def test_degrees_are_refused_and_converted_on_request(tmp_path: Path) -> None:
     moving(scale=180 / np.pi).save(path)
     with pytest.raises(FileFormatError, match=r"looks like degrees.*angles='degrees'"):
         Recording.load(path, robot="ur5e")
-    assert "angles='degrees'" in Recording.load(path).warnings[0]
+    said = Recording.load(path).remarks[0]
+    assert (said.code, said.fix) == ("angles-large", {"angles": "degrees"})
     found = Recording.load(path, robot="ur5e", angles="degrees")
     assert np.allclose(found.signal("q").values, moving().signal("q").values, rtol=1e-12)
     assert np.allclose(found.signal("dq").values, moving().signal("dq").values, rtol=1e-12)

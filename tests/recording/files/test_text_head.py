@@ -42,8 +42,7 @@ def read(path: Path, text: str) -> Recording:
 )
 def test_lines_before_the_header_are_left_out(before: str, count: int, tmp_path: Path) -> None:
     found = read(tmp_path / "log.csv", before + HEADER + "\n" + rows())
-    said = "1 line before the header was" if count == 1 else f"{count} lines before the header were"
-    assert found.warnings == (f"{said} left out",)
+    assert [(one.code, one.values["count"]) for one in found.remarks] == [("lines-skipped", count)]
 
 
 @pytest.mark.parametrize("before", ["", "Recorded by the lab\n"])
@@ -51,14 +50,16 @@ def test_a_row_of_units_counts(before: str, tmp_path: Path) -> None:
     units = "ms,deg,[deg],N,N,N,Nmm,N mm,"
     size = np.array([1e3, *np.degrees([1.0, 1.0]), 1.0, 1.0, 1.0, 1e3, 1e3, 1.0])
     found = read(tmp_path / "log.csv", f"{before}{HEADER}\n{units}\n{rows(TABLE * size)}")
-    assert "converted to SI units, by what the header says: time from ms, q from deg, wrench from Nmm" in found.warnings
+    said = [one.values["signals"] for one in found.remarks if one.code == "units-converted"]
+    assert said == ["time from ms, q from deg, wrench from Nmm"]
 
 
 def test_a_row_of_other_words_is_a_garbled_one(tmp_path: Path) -> None:
     table = np.column_stack([np.arange(400) / 100.0, np.zeros((400, 8)) + np.arange(400)[:, None] % 7])
     (tmp_path / "log.csv").write_text(f"{HEADER}\na,b,c,d,e,f,g,h,i\n{rows(table)}")
     found = Recording.load(tmp_path / "log.csv")
-    assert "1 rows hold text where a number belongs ('a') and were left out: line 2" in found.warnings
+    said = [one.values for one in found.remarks if one.code == "rows-with-text"]
+    assert said == [{"count": 1, "example": "'a'", "lines": "2"}]
     assert found.signal("q").num_samples == 400
 
 
@@ -70,4 +71,4 @@ def test_dates_and_times_of_day_are_seconds(form: str, tmp_path: Path) -> None:
     delimiter, point = (";", ",") if "," in form else (",", ".")
     header = HEADER.replace(",", delimiter)
     found = read(tmp_path / "log.csv", f"{header}\n{rows(stamps=stamps, delimiter=delimiter, point=point)}")
-    assert "the time is a date or a time of day, and was converted to seconds" in found.warnings
+    assert "date-times" in [one.code for one in found.remarks]

@@ -37,7 +37,7 @@ def test_groups_take_as_many_columns_as_there_are_joints(robot: str | None, tmp_
     assert np.array_equal(found.signal("q").values, table[:, 1:7])
     assert np.array_equal(found.signal("target_torque").values, table[:, 25:])
     assert found.signal("target_torque").unit == "N m"
-    assert found.warnings == ()
+    assert found.remarks == ()
 
 
 def test_a_log_cut_and_garbled_is_read_around_the_damage(tmp_path: Path) -> None:
@@ -51,9 +51,10 @@ def test_a_log_cut_and_garbled_is_read_around_the_damage(tmp_path: Path) -> None
     found = Recording.load(path, columns=COLUMNS, angles="radians")
     kept = np.delete(table, [3, 2500, 4999], axis=0)
     assert np.array_equal(found.signal("dq").values, kept[:, 7:13])
-    assert "1 rows do not have 31 columns and were left out: line 4" in found.warnings
-    assert any("text where a number belongs" in w and w.endswith("left out: line 2501") for w in found.warnings)
-    assert "the file ends in the middle of a row: line 5000 was left out" in found.warnings
+    said = {one.code: one.values for one in found.remarks}
+    assert said["rows-of-other-width"] == {"count": 1, "columns": 31, "lines": "4"}
+    assert said["rows-with-text"]["lines"] == "2501"
+    assert said["row-cut"] == {"line": 5000}
 
 
 def test_unwanted_columns_may_hold_anything(tmp_path: Path) -> None:
@@ -114,8 +115,7 @@ def test_tables_as_programs_write_them(text: str, encoding: str, tmp_path: Path)
     found = Recording.load(path)
     assert np.array_equal(found.signal("q").time, NUMBERS[:, 0])
     assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
-    comma = "the numbers have decimal commas, which were read as points"
-    assert found.warnings == ((comma,) if "0.1" not in text else ())
+    assert [one.code for one in found.remarks] == (["decimal-commas"] if "0.1" not in text else [])
     part = Recording.load(path, rows="1:3")
     assert np.array_equal(part.signal("q").values, NUMBERS[1:3, 1:])
 
@@ -166,7 +166,7 @@ def test_columns_may_be_given_below_a_title(tmp_path: Path) -> None:
     path.write_text(f"arm 3, in May\nstamp,a,b\n{rows_of(',')}")
     found = Recording.load(path, columns="time,q")
     assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
-    assert found.warnings == ("2 lines before the first numbers were left out",)
+    assert [(one.code, one.values["count"]) for one in found.remarks] == [("lines-skipped", 2)]
     path.write_text(f"arm 3, in May\ntime,tau0,tau1\n{rows_of(',')}")
     with pytest.raises(ContradictionError, match="has a header, time,tau0,tau1"):
         Recording.load(path, columns="time,q")
@@ -181,8 +181,8 @@ def test_logs_without_header_may_have_blanks_and_decimal_commas(delimiter: str, 
     found = Recording.load(path, columns="time,q")
     assert np.array_equal(found.signal("q").values, NUMBERS[:, 1:])
     path.write_text("# no header\n" + rows_of(delimiter, point) + "6" + point)
-    (*_, cut) = sorted(Recording.load(path, columns="time,q").warnings, key=lambda note: "ends in the middle" in note)
-    assert cut == "the file ends in the middle of a row: line 62 was left out"
+    cut = [one.values for one in Recording.load(path, columns="time,q").remarks if one.code == "row-cut"]
+    assert cut == [{"line": 62}]
 
 
 def test_a_comma_beside_points_is_no_decimal_comma(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_real_logs_are_read_whole(shared_data: Path) -> None:
         assert lines - 1 <= found.signal("q").num_samples <= lines + 1
         assert found.num_joints == 6
         assert 80 < found.rate("q") < 101
-        assert not [w for w in found.warnings if "dropped" in w or "degrees" in w]
+        assert not {one.code for one in found.remarks} & {"signal-frozen", "signal-dropped-out", "angles-large"}
 
 
 def test_a_real_log_cut_anywhere_loses_one_row(shared_data: Path, tmp_path: Path) -> None:

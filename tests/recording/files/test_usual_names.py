@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iparam.export.discrediting import discrediting
 from iparam.recording import Recording
 from iparam.recording.files.usual_names import usual_columns, usual_signal
 
@@ -82,9 +81,9 @@ def test_a_table_of_a_recorder_is_read_with_a_note_that_discredits_nothing(tmp_p
     np.testing.assert_allclose(found.signal("q").time, np.arange(50) * 0.002)
     np.testing.assert_allclose(found.signal("q").values, np.radians(values[:, 1:7]))
     np.testing.assert_allclose(found.signal("wrench").values, values[:, 7:])
-    told = "columns were understood by their usual names: q = Joint1_pos_deg to Joint6_pos_deg, wrench = Mx to Mz"
-    assert told in found.warnings
-    assert discrediting([told]) == ()
+    (said,) = [one for one in found.remarks if one.code == "usual-names"]
+    assert said.values["columns"] == "q = Joint1_pos_deg to Joint6_pos_deg, wrench = Mx to Mz"
+    assert not any(one.lowers for one in found.remarks)
 
 
 def test_a_map_goes_before_usual_names(tmp_path: Path) -> None:
@@ -94,7 +93,7 @@ def test_a_map_goes_before_usual_names(tmp_path: Path) -> None:
     assert Recording.load(path).signal("q").values[0].tolist() == [0.01, 0.02]
     mapped = Recording.load(path, map="q=link_q_*")
     assert mapped.signal("q").values[0].tolist() == [0.03, 0.04]
-    assert not any("usual" in warning for warning in mapped.warnings)
+    assert "usual-names" not in [one.code for one in mapped.remarks]
 
 
 def test_arrays_of_other_names_are_read(tmp_path: Path) -> None:
@@ -102,4 +101,5 @@ def test_arrays_of_other_names_are_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "log.npz", t=time, joint_positions=np.ones((2, 100)), tau_J=np.zeros((100, 2)))
     found = Recording.load(tmp_path / "log.npz")
     assert {"q", "tau"} <= set(found.signals)
-    assert "columns were understood by their usual names: q = joint_positions, tau = tau_J" in found.warnings
+    (said,) = [one for one in found.remarks if one.code == "usual-names"]
+    assert said.values["columns"] == "q = joint_positions, tau = tau_J"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import pickle
 import time
 
 import numpy as np
@@ -36,10 +35,6 @@ def loaded() -> CollisionScene:
 
 def test_free_poses(loaded: CollisionScene) -> None:
     assert loaded.first_contact(poses(HOME + 0.1)) is None
-
-
-def test_another_process_gets_no_kernels_to_compile(loaded: CollisionScene) -> None:
-    assert b"numba" not in pickle.dumps(loaded)
 
 
 def test_the_payload_meets_the_ground(loaded: CollisionScene) -> None:

@@ -151,31 +151,18 @@ def test_the_arms_of_real_robots_are_found(
         (("camera", "imu"), "b4", "'b4' was taken for the tool; tip= takes another link, or a frame on it: 'camera'"),
     ],
 )
-def test_sites_and_frames_are_tools_by_their_names(
-    sites: tuple[str, ...], tip: str, told: str | None, tmp_path: Path
-) -> None:
-    """In MJCF and in SDF; any of them can be asked for, and what was taken is said."""
+def test_sites_are_tools_by_their_names(sites: tuple[str, ...], tip: str, told: str | None, tmp_path: Path) -> None:
+    """Any of them can be asked for, and what was taken is said."""
     pytest.importorskip("mujoco")
     marks = "".join(f'<site name="{name}" pos="0 0 .1"/>' for name in sites)
     bodies = marks
     for k in range(4, 0, -1):
         axis = "0 0 1" if k % 2 else "0 1 0"
         bodies = f'<body name="b{k}" pos="0 0 .2"><joint name="j{k}" axis="{axis}"/><geom size=".05"/>{bodies}</body>'
-    links = "".join(f'<link name="b{k}"><pose>0 0 {0.2 * k:g} 0 0 0</pose></link>' for k in range(5))
-    joints = "".join(
-        f'<joint name="j{k}" type="revolute"><parent>b{k - 1}</parent><child>b{k}</child>'
-        f"<axis><xyz>{'0 0 1' if k % 2 else '0 1 0'}</xyz></axis></joint>"
-        for k in range(1, 5)
-    )
-    frames = "".join(f'<frame name="{name}" attached_to="b4"><pose>0 0 .1 0 0 0</pose></frame>' for name in sites)
-    texts = {
-        "arm.xml": f"<mujoco><worldbody>{bodies}</worldbody></mujoco>",
-        "arm.sdf": f'<sdf version="1.7"><model name="arm">{links}{joints}{frames}</model></sdf>',
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        robot = load_robot(tmp_path / name)
-        assert robot.tool_frame == tip
-        assert any(told in note for note in robot.notes) if told else "taken for the tool" not in str(robot.notes)
-        for site in sites:
-            assert load_robot(tmp_path / name, tip=site).tool_frame == site
+    path = tmp_path / "arm.xml"
+    path.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>", encoding="utf-8")
+    robot = load_robot(path)
+    assert robot.tool_frame == tip
+    assert any(told in note for note in robot.notes) if told else "taken for the tool" not in str(robot.notes)
+    for site in sites:
+        assert load_robot(path, tip=site).tool_frame == site

@@ -1,4 +1,4 @@
-"""Joints that follow others (mimic in URDF and SDF, equality in MJCF) do so in what is planned, or are held there."""
+"""Joints that follow others (mimic in URDF, equality in MJCF) do so in what is planned, or are held there."""
 
 from __future__ import annotations
 
@@ -43,24 +43,7 @@ def mjcf() -> str:
     return f'<mujoco><compiler angle="radian"/><worldbody>{text}</worldbody>{follow}</mujoco>'
 
 
-def sdf() -> str:
-    body = "<inertial><mass>1</mass><inertia><ixx>.01</ixx><iyy>.01</iyy><izz>.01</izz></inertia></inertial>"
-    links = "".join(f'<link name="l{i}"><pose>0 0 {0.3 * i:g} 0 0 0</pose>{body}</link>' for i in range(6))
-    mimic = (
-        '<mimic joint="elbow" axis="axis"><multiplier>-0.5</multiplier><offset>0.1</offset><reference>-0.2</reference>'
-        "</mimic>"
-    )
-    joints = "".join(
-        f'<joint name="{name}" type="revolute"><parent>l{i}</parent><child>l{i + 1}</child><axis><xyz>{axis}</xyz>'
-        f"{mimic if name == 'wrist' else ''}<limit><lower>-1.5</lower><upper>1.5</upper></limit></axis></joint>"
-        for i, (name, axis) in enumerate(CHAIN)
-    )
-    return f'<sdf version="1.11"><model name="pal">{links}{joints}</model></sdf>'
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "offset"), [("p.urdf", urdf(), 0.2), ("p.xml", mjcf(), 0.2), ("p.sdf", sdf(), 0.0)]
-)
+@pytest.mark.parametrize(("file", "text", "offset"), [("p.urdf", urdf(), 0.2), ("p.xml", mjcf(), 0.2)])
 def test_every_format_says_what_follows_what(file: str, text: str, offset: float, tmp_path: Path) -> None:
     if file == "p.xml":
         pytest.importorskip("mujoco")

@@ -14,9 +14,9 @@ from iparam.robot.description import folder as folder_module
 from iparam.robot.description.folder import FolderEntry, arms_in_folder
 from iparam.robot.loading import read_description
 
-SDF = (
-    '<sdf version="1.9"><model name="m"><link name="a"/><link name="b"/><joint name="j" type="revolute">'
-    "<parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>"
+BARE = (
+    '<robot name="m"><link name="a"/><link name="b"/><joint name="j" type="continuous"><parent link="a"/>'
+    '<child link="b"/><axis xyz="0 0 1"/></joint></robot>'
 )
 
 
@@ -26,9 +26,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "ur_description" / "urdf").mkdir(parents=True)
     (tmp_path / "ur_description" / "urdf" / "ur5e.urdf").write_text(robot_to_urdf(catalog_robot("ur5e")), "utf-8")
     (tmp_path / "ur_description" / "package.xml").write_text("<package/>", encoding="utf-8")
-    (tmp_path / "arm.sdf").write_text(SDF, encoding="utf-8")
+    (tmp_path / "arm.urdf").write_text(BARE, encoding="utf-8")
     (tmp_path / "broken.urdf").write_text("<robot", encoding="utf-8")
-    (tmp_path / "empty.sdf").write_bytes(b"")
+    (tmp_path / "empty.urdf").write_bytes(b"")
     (tmp_path / "macro.urdf.xacro").write_text("<robot name='r'/>", encoding="utf-8")
     (tmp_path / "mesh.stl").write_bytes(b"\0" * 100)
     (tmp_path / "box.xml").write_text("<mujoco><worldbody/></mujoco>", encoding="utf-8")
@@ -46,28 +46,29 @@ def test_every_description_is_an_arm_or_a_reason(folder: Path) -> None:
     pytest.importorskip("mujoco")
     entries = listed(folder)
     assert set(entries) == {
-        "ur_description/urdf/ur5e.urdf", "arm.sdf", "broken.urdf", "empty.sdf", "macro.urdf.xacro", "box.xml"
+        "ur_description/urdf/ur5e.urdf", "arm.urdf", "broken.urdf", "empty.urdf", "macro.urdf.xacro", "box.xml"
     }  # fmt: skip
     robot = entries["ur_description/urdf/ur5e.urdf"].robot
     assert robot is not None
     assert (robot.num_joints, robot.tool_frame) == (6, "tool0")
     assert all(entries["ur_description/urdf/ur5e.urdf"].limited.values())
-    assert entries["arm.sdf"].limited == {"position": False, "velocity": False, "torque": False}
+    assert entries["arm.urdf"].limited == {"position": False, "velocity": False, "torque": False}
     for name, reason in {
         "broken.urdf": "not well-formed",
-        "empty.sdf": "is empty",
+        "empty.urdf": "is empty",
         "macro.urdf.xacro": "not run",
         "box.xml": "no joint",
     }.items():
         assert entries[name].robot is None
         assert reason in entries[name].problem
         assert "\n" not in entries[name].problem
+        assert name in entries[name].problem  # the file, once
         assert entries[name].limited == {}
 
 
 def test_what_is_no_folder_is_refused(folder: Path) -> None:
     with pytest.raises(FileFormatError, match="is no folder"):
-        listed(folder / "arm.sdf")
+        listed(folder / "arm.urdf")
     with pytest.raises(FileFormatError, match="does not exist"):
         listed(folder / "none")
 

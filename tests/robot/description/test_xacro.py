@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -84,6 +85,16 @@ def test_what_xacro_refuses_is_said_in_one_sentence(
         load_robot(path)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("needs_xacro")
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such pipes")
+def test_a_pipe_is_not_included(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.xacro")
+    path = tmp_path / "arm.xacro"
+    path.write_text(f'{HEAD}<xacro:include filename="pipe.xacro"/>{BODY}', encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"arm\.xacro: .*pipe\.xacro is no file"):
+        load_robot(path)
 
 
 def test_without_xacro_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ class TestFollowing:
         signals = excited.recording.signals
         error = np.abs(signals["q"].values - signals["target_q"].values).max()
         assert 1e-5 < error < 2e-3
-        assert excited.recording.warnings == ()
+        assert excited.recording.remarks == ()
 
     def test_a_known_payload_is_followed_more_closely(self, ur5e, box, excitation, excited) -> None:
         trajectory = excitation(2.0, scale=0.03)
@@ -129,7 +129,9 @@ class TestFollowing:
         weak = dataclasses.replace(ur5e, limits=limits)
         recording = MujocoSimulator().load(weak, box).run(excitation()).recording
         assert np.abs(recording.signals["tau"].values).max(axis=0)[0] <= limits.torque[0]
-        assert any("shoulder_pan_joint was at its torque limit" in warning for warning in recording.warnings)
+        said = [one.values for one in recording.remarks if one.code == "torque-limit-reached"]
+        assert [one["joint"] for one in said] == ["shoulder_pan_joint"]
+        assert said[0]["limit"] == pytest.approx(limits.torque[0])
 
     def test_an_arm_too_weak_loses_the_trajectory(self, ur5e, box, excitation) -> None:
         weak = dataclasses.replace(ur5e, limits=dataclasses.replace(ur5e.limits, torque=np.full(6, 5.0)))
@@ -140,7 +142,8 @@ class TestFollowing:
         q0, a = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0]), np.full((6, 1), 0.01)
         trajectory = FourierTrajectory(q0, a, 0.0 * a, base_freq=1.0, duration=0.5)
         recording = MujocoSimulator().load(ur5e, box).run(trajectory).recording
-        assert any("at rest: it has to catch up" in warning for warning in recording.warnings)
+        (said,) = [one for one in recording.remarks if one.code == "starts-in-motion"]
+        assert said.values["speed"] == pytest.approx(np.abs(trajectory.evaluate(np.zeros(1)).dq).max())
 
     def test_progress_is_told(self, ur5e, box, excitation) -> None:
         told: list[float] = []
@@ -232,7 +235,7 @@ def test_an_arm_whose_links_have_no_inertia_is_simulated_with_rotors(
     motion = WindowedFourierTrajectory(bent, coefficients, coefficients, base_freq=1.0, duration=1.0)
     payload = box if loaded else None
     result = MujocoSimulator().load(robot, payload, WorkCell(ground_height=None)).run(motion)
-    (told,) = [text for text in result.recording.warnings if "rotors of" in text]
+    (told,) = [str(one.values["links"]) for one in result.recording.remarks if one.code == "rotors-assumed"]
     lacking = joints if not loaded else joints[:-1]  # the last joint turns the payload
     assert all(joint.name in told and joint.child in told for joint in lacking)
     assert ("wrist_3_joint" in told) is not loaded
@@ -311,7 +314,7 @@ def test_links_next_to_without_mass_that_line_up_are_named(inertia: str, tmp_pat
     scene = MujocoSimulator().load(robot, payload, WorkCell(ground_height=None))
     if inertia == "0":
         result = scene.run(through)
-        assert "yaw (l_yaw), roll (l_roll)" in result.recording.warnings[0]
+        assert result.recording.remarks[0].values["links"] == "yaw (l_yaw), roll (l_roll)"
         np.testing.assert_allclose(
             result.recording.signals["wrench"].values, true_wrench(robot, payload, result), rtol=0, atol=1e-8
         )

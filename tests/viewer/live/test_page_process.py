@@ -8,13 +8,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import iparam
-from iparam.viewer.live.page_process import LivePage, ReceivedState, _Update
+from iparam.viewer.live.page_process import LivePage
 from iparam.viewer.live.state import LiveEvent, LiveState
 
 pytest.importorskip("viser", reason="the extra viewer is not installed")
@@ -28,27 +27,6 @@ def filled(count: int) -> LiveState:
         state.put(0.1 * k, Q0 + 0.01 * k, np.full(6, float(k)), None)
     state.put_event(LiveEvent(0.2, "grasp", "grasped"))
     return state
-
-
-def test_what_is_told_in_parts_is_what_is_known() -> None:
-    state, told = filled(30), ReceivedState(6)
-    assert told.snapshot() is None
-    assert told.newest()[1].tolist() == [0.0] * 6
-    first = state.snapshot()
-    assert first is not None
-    told.take(_Update(first, history=True, estimate=True))
-    state.put(3.0, Q0, np.zeros(6), None)
-    second = state.snapshot()
-    assert second is not None
-    told.take(_Update(replace(second, history=np.zeros((0, 9))), history=False, estimate=False))
-    known = told.snapshot()
-    assert known is not None
-    assert known.time == 3.0
-    assert known.events == second.events
-    np.testing.assert_array_equal(known.history, first.history)
-    for ours, theirs in zip(told.newest(), state.newest(), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    assert told.changed.is_set()
 
 
 @pytest.mark.thorough

@@ -1,12 +1,11 @@
-from .bag_files import BagContents as BagContents
-from .bag_files import open_bag as open_bag
 from .bag_folder import check_bag_folder as check_bag_folder
+from .contents import BagContents as BagContents
+from .contents import Topic as Topic
+from .contents import open_bag as open_bag
 from .reading import read_bag as read_bag
 from .robot_in_bag import RobotInBag as RobotInBag
 from .robot_in_bag import robot_in_bag as robot_in_bag
 from .settings import ImportSettings as ImportSettings
-from .topic_log import Topic as Topic
-from .topic_log import TopicLog as TopicLog
 from .writing import WrittenTopic as WrittenTopic
 from .writing import applied_before as applied_before
 from .writing import left_out as left_out

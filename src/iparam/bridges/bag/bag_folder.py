@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from iparam.bridges.bag.bag_files import METADATA
+from iparam.bridges.bag.contents import METADATA
 from iparam.errors import FileWriteError, InputError
 from iparam.files.atomic import check_writable
 
@@ -119,7 +119,7 @@ def _check_replaceable(target: Path, overwrite: bool) -> None:
     if not target.exists() and not target.is_symlink():
         return
     if not overwrite:
-        raise InputError(f"{target} exists already: choose another name, or add --overwrite to replace a bag")
+        raise InputError(f"{target} exists already: choose another name, or replace the bag", argument="overwrite")
     if target.is_symlink() or not target.is_dir():
         raise InputError(f"{target} is no folder of a bag and is not overwritten")
     others = [entry.name for entry in target.iterdir() if not (entry.is_file() and _belongs_to_bag(entry.name))]

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.messages import IntArray, JointSamples
+from iparam.bridges.bag.contents import IntArray, JointSamples
 from iparam.bridges.bag.settings import ImportSettings
 from iparam.errors import FileFormatError, InputError
 from iparam.recording.followers import joint_count
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 
 
@@ -52,8 +53,10 @@ class JointValues:
     uneven: int
 
 
-def find_order(samples: JointSamples, robot: Robot, settings: ImportSettings, topic: str) -> tuple[JointOrder, str]:
-    """The joints by the settings or by their names, and a remark ("" if there is nothing to say)."""
+def find_order(
+    samples: JointSamples, robot: Robot, settings: ImportSettings, topic: str
+) -> tuple[JointOrder, Remark | None]:
+    """The joints by the settings or by their names, and a remark if there is something to say."""
     lists = Counter(samples.names)
     if settings.joint_names:
         if len(settings.joint_names) not in (robot.num_joints, len(robot.free_joints)):
@@ -64,13 +67,13 @@ def find_order(samples: JointSamples, robot: Robot, settings: ImportSettings, to
         order = JointOrder(settings.joint_names, unnamed=True)
     else:
         for wanted in dict.fromkeys((robot.joint_names, _leaders(robot))):
-            prefix, remark = _prefix(lists, wanted, robot, settings, topic)
+            prefix, said = _prefix(lists, wanted, robot, settings, topic)
             order = JointOrder(tuple(prefix + name for name in wanted))
             if any(order.columns(joints) is not None for joints in lists):
-                return order, remark
+                return order, said
     if all(order.columns(joints) is None for joints in lists):
-        raise FileFormatError(_mismatch(lists, order.names, robot, topic))
-    return order, ""
+        raise _mismatch(lists, order.names, robot, topic)
+    return order, None
 
 
 def _leaders(robot: Robot) -> tuple[str, ...]:
@@ -80,11 +83,11 @@ def _leaders(robot: Robot) -> tuple[str, ...]:
 
 def _prefix(
     lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, settings: ImportSettings, topic: str
-) -> tuple[str, str]:
+) -> tuple[str, Remark | None]:
     if settings.joint_prefix is not None:
-        return settings.joint_prefix, ""
+        return settings.joint_prefix, None
     if any(set(wanted) <= set(joints) for joints in lists):
-        return "", ""
+        return "", None
     found = {
         joint.removesuffix(wanted[0])
         for joints in lists
@@ -93,25 +96,28 @@ def _prefix(
     }
     if len(found) > 1:
         raise InputError(
-            f"{topic} has the joints of {len(found)} arms like {robot.name}: say whose with --joint-prefix: "
-            f"{' or '.join(sorted(found))}"
+            f"{topic} has the joints of {len(found)} arms like {robot.name}: choose one by its prefix, "
+            f"{' or '.join(sorted(found))}",
+            argument="joint_prefix",
         )
     if found:
         prefix = found.pop()
-        return prefix, f"{topic}: the joints are those with the prefix {prefix!r}"
-    return "", ""
+        return prefix, remark("joint-prefix", topic=topic, prefix=prefix)
+    return "", None
 
 
-def _mismatch(lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, topic: str) -> str:
+def _mismatch(lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Robot, topic: str) -> FileFormatError:
     joints = list(dict.fromkeys(name for names, _ in lists.most_common() for name in names))
     if not joints:
-        return (
-            f"the messages of {topic} do not name their joints. If they come in the order of {robot.name}, say "
-            f"so with --joint-names {' '.join(robot.joint_names)}"
+        return FileFormatError(
+            f"the messages of {topic} do not name their joints. If they come in the order of {robot.name}, give the "
+            "names",
+            fix={"joint_names": tuple(robot.joint_names)},
         )
-    return (
+    return FileFormatError(
         f"the joints of {topic} are not those of {robot.name}. The bag has: {', '.join(joints)}. Wanted: "
-        f"{', '.join(wanted)}. Give the bag's names in the order of the robot with --joint-names, or another robot"
+        f"{', '.join(wanted)}. Give the bag's names in the order of the robot, or another robot",
+        argument="joint_names",
     )
 
 

@@ -6,27 +6,19 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.bag_files import BagContents, open_bag
+from iparam.bridges.bag.contents import BagContents, JointSamples, Topic, VectorSamples, open_bag
 from iparam.bridges.bag.joint_order import JointOrder, find_order, joint_values, messages_of_arm
-from iparam.bridges.bag.messages import (
-    JointSamples,
-    Samples,
-    VectorSamples,
-    decode_imus,
-    decode_joints,
-    decode_wrenches,
-)
 from iparam.bridges.bag.robot_in_bag import fixed_frames, robot_in_bag
+from iparam.bridges.bag.rosbags_backend import IMU, JOINT_STATE, WRENCH
 from iparam.bridges.bag.settings import ImportSettings, choose_topic
 from iparam.bridges.bag.signals import CollectedSignals, Ordered, choose_clock, order
-from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH, TopicLog
 from iparam.bridges.bag.units import check_acceleration, check_gyro, check_wrench, scale, wrench_remarks
 from iparam.bridges.bag.writing import Provenance
 from iparam.errors import ContradictionError, FileFormatError, InputError
@@ -34,13 +26,14 @@ from iparam.recording.followers import filled_signals, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
 from iparam.recording.units import check_time
+from iparam.remarks import Remark, messages, remark
 from iparam.robot.catalog import robot_names
 from iparam.robot.loading import load_robot, stated_name
 from iparam.robot.model import Robot
 from iparam.robot.same_arm import check_same_arm
 from iparam.sensing.applied_setup import still_to_apply, with_applied
 from iparam.sensing.correction import Correction
-from iparam.sensing.force_torque import wrist_range_warnings
+from iparam.sensing.force_torque import wrist_range_remarks
 from iparam.sensing.frame_tree import FrameTree
 from iparam.sensing.sensor_frame import BASE, NEAR, SensorFrame, sensor_frame
 from iparam.sensing.wrench_source import BaseFrameWrench, Measures, SensorWrench
@@ -57,8 +50,8 @@ def read_bag(
 ) -> Recording:
     """Read a bag of ROS 2 or ROS 1 into a recording: joint states, and wrench and IMU where there are any.
 
-    A damaged or unfinished bag is read as far as it goes. The recording's ``warnings`` say what was left out, and its
-    ``metadata["bag"]`` what was taken from which topic. Time zero is the first sample.
+    The recording's ``remarks`` say what was left out, and its ``metadata["bag"]`` what was taken from which topic.
+    Time zero is the first sample.
 
     Args:
         path: of the bag: a folder, or a single .mcap, .db3 or .bag file; or what `open_bag` read of it.
@@ -68,10 +61,10 @@ def read_bag(
     chosen = settings if settings is not None else ImportSettings()
     contents = path if isinstance(path, BagContents) else open_bag(path)
     arm, name, remarks = _robot(robot, contents)
-    return _Import(contents, arm, name, chosen).run().with_warnings(*remarks)
+    return _Import(contents, arm, name, chosen).run().with_remarks(*remarks)
 
 
-def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str, list[str]]:
+def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str, list[Remark]]:
     """The arm, its name, and what a reader should know about the two."""
     stated = Provenance.from_custom(contents.custom).robot
     if robot is not None:
@@ -83,7 +76,8 @@ def _robot(robot: Robot | str | None, contents: BagContents) -> tuple[Robot, str
     if described is None:
         raise InputError(
             f"{contents.source} does not say which robot it belongs to, and no robot_description was recorded in it: "
-            "name it with --robot, e.g. --robot ur5e or --robot arm.urdf"
+            "name it, e.g. 'ur5e' or 'arm.urdf'",
+            argument="robot",
         )
     return described.robot, described.robot.name, [described.remark]
 
@@ -110,127 +104,119 @@ class _Import:
         return self.settings.measures or "action"
 
     def run(self) -> Recording:
-        self.taken.notes += self.contents.notes
+        self.taken.notes += self.contents.remarks
         choice = self._choose()
         joints = self._arm(choice[JOINT_STATE])
-        samples: dict[str, Samples] = {JOINT_STATE: joints}
-        for kind, decode in ((WRENCH, decode_wrenches), (IMU, decode_imus)):
-            if kind in choice:
-                samples[kind] = decode(choice[kind])
-        by_name = {choice[kind].topic.name: found for kind, found in samples.items()}
+        samples = {kind: joints if kind == JOINT_STATE else topic.readable() for kind, topic in choice.items()}
+        by_name = {choice[kind].name: found for kind, found in samples.items()}
         clock, found_notes = choose_clock(by_name, self.settings.stamps)
         self.taken.notes += found_notes
         used = joints.stamps if clock == "header" else joints.log_times
         base = int(used[np.flatnonzero(used)[0]]) if used.any() else 0
         wrench_frame: SensorFrame | None = None
-        for kind, log in choice.items():
+        for kind, topic in choice.items():
             found = samples[kind]
             if found.unreadable:
-                self.taken.notes.append(f"{log.topic.name}: {found.unreadable} messages are damaged and were left out")
-            placed = order(log.topic.name, found, clock, base)
+                self.taken.notes.append(remark("messages-damaged", topic=topic.name, count=found.unreadable))
+            placed = order(topic.name, found, clock, base)
             self.taken.notes += placed.notes
             if isinstance(found, JointSamples):
-                self._joints(log, found, placed)
+                self._joints(topic, found, placed)
             elif isinstance(found, VectorSamples) and kind == WRENCH:
-                wrench_frame = self._wrench(log, found, placed)
+                wrench_frame = self._wrench(topic, found, placed)
             elif isinstance(found, VectorSamples):
-                self._imu(log, found, placed)
+                self._imu(topic, found, placed)
         return self._recording(clock, wrench_frame)
 
-    def _choose(self) -> dict[str, TopicLog]:
+    def _choose(self) -> dict[str, Topic]:
         """Type -> topic, joint states first."""
-        chosen: dict[str, TopicLog] = {}
-        for kind, name, option in (
-            (JOINT_STATE, self.settings.joint_topic, "--joint-topic"),
-            (WRENCH, self.settings.wrench_topic, "--wrench-topic"),
-            (IMU, self.settings.imu_topic, "--imu-topic"),
+        chosen: dict[str, Topic] = {}
+        for kind, name, argument in (
+            (JOINT_STATE, self.settings.joint_topic, "joint_topic"),
+            (WRENCH, self.settings.wrench_topic, "wrench_topic"),
+            (IMU, self.settings.imu_topic, "imu_topic"),
         ):
             required = kind == JOINT_STATE
             if name == NOTHING and not required:
                 continue
-            fits: Callable[[TopicLog], bool] | None = None
+            fits: Callable[[Topic], bool] | None = None
             if self._names_joints:
-                fits = self._has_joints if kind == JOINT_STATE else partial(self._has_frame, kind)
-            log = choose_topic(self.contents, kind, name, option, required, self.taken.notes, fits)
-            if log is not None:
-                chosen[kind] = log
+                fits = self._has_joints if kind == JOINT_STATE else self._has_frame
+            topic = choose_topic(self.contents, kind, name, argument, required, self.taken.notes, fits)
+            if topic is not None:
+                chosen[kind] = topic
         if WRENCH not in chosen and self.settings.wrench_topic != NOTHING:
-            self.taken.notes.append(f"there is no topic of type {WRENCH}: the recording has no wrench")
+            self.taken.notes.append(remark("no-wrench-topic", type=WRENCH))
         return chosen
 
     @property
     def _names_joints(self) -> bool:
         return bool(self.settings.joint_names) or self.settings.joint_prefix is not None
 
-    def _has_joints(self, log: TopicLog) -> bool:
+    def _has_joints(self, topic: Topic) -> bool:
         """Whether a topic has the joints that the settings name."""
         prefix = self.settings.joint_prefix or ""
         free = [self.robot.joint_names[joint] for joint in self.robot.free_joints]
         wanted = set(self.settings.joint_names or (prefix + name for name in free))
-        return any(wanted <= set(names) for names in decode_joints(log).names)
+        return any(wanted <= set(names) for names in _joint_states(topic).names)
 
-    def _has_frame(self, kind: str, log: TopicLog) -> bool:
+    def _has_frame(self, topic: Topic) -> bool:
         """Whether a sensor's topic is of the arm with the prefix that the settings name."""
         prefix = self.settings.joint_prefix
-        frames = (decode_wrenches if kind == WRENCH else decode_imus)(log).frames
+        frames = topic.readable().frames
         return bool(prefix) and all(frame.lstrip("/").startswith(str(prefix)) for frame in frames)
 
-    def _arm(self, log: TopicLog) -> JointSamples:
+    def _arm(self, topic: Topic) -> JointSamples:
         """The joint states of the arm, without those of others on the same topic."""
-        samples = decode_joints(log)
-        self.joints, remark = find_order(samples, self.robot, self.settings, log.topic.name)
-        if remark:
-            self.taken.notes.append(remark)
+        samples = _joint_states(topic)
+        self.joints, said = find_order(samples, self.robot, self.settings, topic.name)
+        if said is not None:
+            self.taken.notes.append(said)
         if self.joints.names[0].endswith(self.robot.joint_names[0]):
             self.prefix = self.joints.names[0].removesuffix(self.robot.joint_names[0])
         rows = messages_of_arm(samples, self.joints)
         self.passed_over = samples.stamps.size - len(rows)
         if self.passed_over:
-            self.taken.notes.append(
-                f"{log.topic.name}: {self.passed_over} messages are about other joints and were passed over"
-            )
+            self.taken.notes.append(remark("other-joints", topic=topic.name, count=self.passed_over))
         return samples.only(rows)
 
-    def _joints(self, log: TopicLog, samples: JointSamples, placed: Ordered) -> None:
-        topic = log.topic.name
+    def _joints(self, source: Topic, samples: JointSamples, placed: Ordered) -> None:
+        topic = source.name
         effort = {"torque": "tau", "current": "current", "ignore": ""}[self.settings.effort]
         for name, numbers in (("q", samples.position), ("dq", samples.velocity), (effort, samples.effort)):
             if not name:
                 continue
             found = joint_values(samples, numbers, self.joints, placed.rows)
             if found.uneven:
-                self.taken.notes.append(
-                    f"{topic}: {found.uneven} messages have more or fewer values for {name} than names of joints; left "
-                    "out"
-                )
+                self.taken.notes.append(remark("messages-uneven", topic=topic, count=found.uneven, signal=name))
             if name == effort and found.values.size and not found.values.any():
-                self.taken.notes.append(f"{topic}: all efforts are zero; left out")
+                self.taken.notes.append(remark("efforts-zero", topic=topic))
                 continue
             self.taken.add(name, topic, placed.stamps[found.places], found.values)
         if "q" not in self.taken.values:
-            raise FileFormatError(f"{topic} has no usable joint positions: {'; '.join(self.taken.notes)}")
+            raise FileFormatError(f"{topic} has no usable joint positions: {' '.join(messages(self.taken.notes))}")
         own = bool(Provenance.from_custom(self.contents.custom).robot)  # written by iparam: torques for sure
         if effort == "tau" and "tau" in self.taken.values and not own and self.robot_name.lower() in robot_names():
-            self.taken.notes.append(
-                f"{topic}: the efforts were taken for torques [N m]. The ROS 2 driver of Universal Robots puts motor "
-                "currents [A] there unless it is set up otherwise: say --effort current if it did"
-            )
-        self.taken.report(log, ("q", "dq", effort), self.passed_over)
+            self.taken.notes.append(remark("efforts-taken-for-torques", topic=topic, fix={"effort": "current"}))
+        self.taken.report(source, ("q", "dq", effort), self.passed_over)
 
-    def _wrench(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> SensorFrame:
-        topic, units = log.topic.name, self.settings.units
+    def _wrench(self, source: Topic, samples: VectorSamples, placed: Ordered) -> SensorFrame:
+        topic, units = source.name, self.settings.units
         frame = self._wrench_frame(samples.frames, topic)
-        if frame.remark:
+        if frame.remark is not None:
             self.taken.notes.append(frame.remark)
         self.taken.add("wrench", topic, placed.stamps, samples.values[placed.rows])
         if "wrench" not in self.taken.values:
-            why = "; ".join([*self.taken.notes, f"{len(placed.rows)} messages, none with finite numbers"])
-            raise FileFormatError(f"{topic} has no usable samples: {why}. --wrench-topic none leaves it out")
+            why = " ".join([*messages(self.taken.notes), f"{len(placed.rows)} messages, none with finite numbers"])
+            raise FileFormatError(
+                f"{topic} has no usable samples: {why}. Read another topic, or leave the wrench out",
+                fix={"wrench_topic": NOTHING},
+            )
         factors = np.repeat([scale("force", units), scale("torque", units)], 3)
         values = self.taken.values["wrench"] * factors
         check_wrench(values, units, topic)
         self.taken.values["wrench"] = frame.wrench_in_tool(values)
-        self.taken.report(log, ("wrench",))
+        self.taken.report(source, ("wrench",))
         return frame
 
     def _wrench_frame(self, frames: Mapping[str, int], topic: str) -> SensorFrame:
@@ -243,7 +229,7 @@ class _Import:
                 self.robot,
                 self.prefix,
                 topic,
-                "--wrench-frame",
+                "wrench_frame",
                 True,
                 self.fixed,
             )
@@ -260,9 +246,10 @@ class _Import:
             still_to_apply(place, by_messages, ("sensor_rotation", "sensor_offset"), "the setup")
         except ContradictionError:
             raise ContradictionError(
-                f"{topic} is in the frame {frame.name!r}, which the robot has at {by_messages.options}, and it was "
-                f"told that the sensor is at {place.options}: leave that out (the setup's sensor.rotation and "
-                f"sensor.offset), or say --wrench-frame {self.robot.tool_frame} if the messages name the wrong frame"
+                f"{topic} is in the frame {frame.name!r}, which the robot has at {by_messages.text}, and it was "
+                f"told that the sensor is at {place.text}: leave that out (the setup's sensor.rotation and "
+                f"sensor.offset), or take {self.robot.tool_frame} if the messages name the wrong frame",
+                argument="wrench_frame",
             ) from None
         return frame
 
@@ -273,8 +260,8 @@ class _Import:
         known = Correction(measures=self.settings.measures, wrench_frame=axes).merged(place)
         return Provenance.from_custom(self.contents.custom).applied.merged(known)
 
-    def _imu(self, log: TopicLog, samples: VectorSamples, placed: Ordered) -> None:
-        topic, units = log.topic.name, self.settings.units
+    def _imu(self, source: Topic, samples: VectorSamples, placed: Ordered) -> None:
+        topic, units = source.name, self.settings.units
         try:
             frame = sensor_frame(
                 samples.frames,
@@ -282,22 +269,26 @@ class _Import:
                 self.robot,
                 self.prefix,
                 topic,
-                "--imu-frame",
+                "imu_frame",
                 False,
                 self.fixed,
             )
         except FileFormatError as error:
             if self.settings.imu_topic is not None:
                 raise
-            self.taken.notes.append(f"the IMU was left out: {error}")  # nobody asked for it
+            self.taken.notes.append(remark("imu-left-out", reason=str(error)))  # nobody asked for it
             return
-        if frame.remark:
+        if frame.remark is not None:
             self.taken.notes.append(frame.remark)
         self.taken.add("gyro", topic, placed.stamps, samples.values[placed.rows, 3:])
         if frame.distance > 1e-3:
             self.taken.notes.append(
-                f"{topic}: its accelerometer sits {1e3 * frame.distance:.4g} mm from the origin of "
-                f"{self.robot.tool_frame} and feels another acceleration; left out"
+                remark(
+                    "accelerometer-elsewhere",
+                    frame=frame.name,
+                    millimetres=1e3 * frame.distance,
+                    tool_frame=self.robot.tool_frame,
+                )
             )
         else:
             self.taken.add("accelerometer", topic, placed.stamps, samples.values[placed.rows, :3])
@@ -308,7 +299,7 @@ class _Import:
             check_gyro(self.taken.values["gyro"], float(self.robot.limits.velocity.sum()), units, topic)
         if "accelerometer" in self.taken.values:
             self.taken.notes += check_acceleration(self.taken.values["accelerometer"], units, topic)
-        self.taken.report(log, ("accelerometer", "gyro"))
+        self.taken.report(source, ("accelerometer", "gyro"))
 
     def _recording(self, clock: str, wrench_frame: SensorFrame | None) -> Recording:
         origin = self._origin(clock)
@@ -342,8 +333,8 @@ class _Import:
             recording = with_applied(recording, self._applied(wrench_frame))
             self.taken.notes += wrench_remarks(recording, self.robot, self.measures)
         self.taken.notes += find_faults(recording.signals)
-        self.taken.notes += wrist_range_warnings(self.robot_name.lower(), recording)
-        return recording.with_warnings(*dict.fromkeys(self.taken.notes))
+        self.taken.notes += wrist_range_remarks(self.robot_name.lower(), recording)
+        return recording.with_remarks(*self.taken.notes)
 
     def _with_tool_wrench(self, recording: Recording, frame: SensorFrame) -> Recording:
         measures = self.measures
@@ -354,9 +345,7 @@ class _Import:
         turned = dataclasses.replace(turned, values=turned.values @ self.settings.place.frame_matrix().T)
         lost = recording.signal("wrench").num_samples - turned.num_samples
         if lost:
-            self.taken.notes.append(
-                f"{lost} samples of the wrench lie where no joint angles tell how the tool is turned"
-            )
+            self.taken.notes.append(remark("wrench-without-angles", count=lost))
         return recording.with_signal("wrench", turned)
 
     def _origin(self, clock: str) -> int:
@@ -367,6 +356,12 @@ class _Import:
         if clock == "header" and stated is not None and abs(first - stated) < 10**15:
             return stated
         return first
+
+
+def _joint_states(topic: Topic) -> JointSamples:
+    samples = topic.readable()
+    assert isinstance(samples, JointSamples)
+    return samples
 
 
 def _pose(place: Correction) -> FloatArray:

@@ -6,10 +6,9 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from iparam.bridges.bag.bag_files import BagContents
-from iparam.bridges.bag.messages import readable_messages
-from iparam.bridges.bag.topic_log import DESCRIPTION, TRANSFORMS
+from iparam.bridges.bag.contents import BagContents
 from iparam.errors import FileFormatError, InputError, IparamError
+from iparam.remarks import Remark, remark
 from iparam.robot.loading import load_description
 from iparam.robot.model import Robot
 from iparam.sensing.frame_tree import FrameTree
@@ -23,13 +22,13 @@ class RobotInBag:
         robot: it.
         text: of the description.
         topic: that had it.
-        remark: a sentence that says so.
+        remark: that says so.
     """
 
     robot: Robot
     text: str
     topic: str
-    remark: str
+    remark: Remark
 
 
 def robot_in_bag(
@@ -46,35 +45,32 @@ def robot_in_bag(
         FileFormatError: the description is none of an arm.
     """
     found: dict[str, str] = {}  # text -> topic
-    for log in contents.logs:
-        if log.topic.type == DESCRIPTION and log.kept:
-            for message in readable_messages(log):
-                if message.data.strip():
-                    found.setdefault(message.data, log.topic.name)
+    for topic in contents.topics:
+        for text in topic.texts:
+            if text.strip():
+                found.setdefault(text, topic.name)
     if not found:
         return None
     if len(found) > 1:
         topics = ", ".join(dict.fromkeys(found.values()))
         raise InputError(
-            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name that of its arm with "
-            "--robot"
+            f"{contents.source} has {len(found)} different robot descriptions ({topics}): name that of its arm",
+            argument="robot",
         )
-    text, topic = next(iter(found.items()))
+    text, name = next(iter(found.items()))
     try:
-        robot = load_description(text, f"{topic} of {contents.source}", tip, base, lock)
+        robot = load_description(text, f"{name} of {contents.source}", tip, base, lock)
     except IparamError as error:
-        raise FileFormatError(f"{error}. Or name the robot with --robot") from None
-    remark = f"the robot is that of {topic}: {robot.name}, {robot.num_joints} joints, tool frame {robot.tool_frame}"
-    return RobotInBag(robot, text, topic, remark)
+        raise FileFormatError(f"{error}. Or name the robot", argument="robot") from None
+    said = remark("robot-from-bag", topic=name, robot=robot.name, joints=robot.num_joints, tool_frame=robot.tool_frame)
+    return RobotInBag(robot, text, name, said)
 
 
 def fixed_frames(contents: BagContents) -> FrameTree:
     """The frames that are fixed to each other by the bag's tf_static; what is no transform does not count."""
     tree = FrameTree()
-    for log in contents.logs:
-        if log.topic.type == TRANSFORMS and log.kept:
-            for message in readable_messages(log):
-                for each in message.transforms:
-                    with contextlib.suppress(InputError):
-                        tree.add_message(each, static=True)
+    for topic in contents.topics:
+        for parent, child, place, turn in topic.transforms:
+            with contextlib.suppress(InputError):
+                tree.add(parent, child, place, turn, static=True)
     return tree

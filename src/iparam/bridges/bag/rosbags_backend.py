@@ -1,63 +1,65 @@
-"""The one place that imports rosbags and what it brings along, when it is first needed: message types, YAML, and
-decompression that stops where the data does.
-"""
+"""The one place that imports rosbags, when it is first needed: reads the files of bags, and writes new ones."""
 
 from __future__ import annotations
 
-import bz2
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+import os
+import shlex
+import sys
+from array import array
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from iparam.errors import IparamError, MissingExtraError
-from iparam.files.reading_limit import check_size, reading_limit
+import numpy as np
 
-MOST_EVENTS = 30_000
-"""Parts of a YAML text; a bag of a hundred topics in a hundred files has 6000."""
+from iparam.errors import FileFormatError, IparamError, MissingExtraError
+from iparam.files.limited_process import Arrays, Outcome
+from iparam.files.reading_limit import check_size
+from iparam.remarks import Remark, remark
 
-DEEPEST = 50
-"""Levels of a YAML text."""
+JOINT_STATE = "sensor_msgs/msg/JointState"
+WRENCH = "geometry_msgs/msg/WrenchStamped"
+IMU = "sensor_msgs/msg/Imu"
+DESCRIPTION = "std_msgs/msg/String"
+TRANSFORMS = "tf2_msgs/msg/TFMessage"
+
+READABLE_TYPES = (JOINT_STATE, WRENCH, IMU, DESCRIPTION, TRANSFORMS)
+"""The message types that a recording, and what there is to know of its robot, can be made of."""
+
+_ONLY = {DESCRIPTION: "robot_description", TRANSFORMS: "tf_static"}
+"""Of these types only topics whose name ends so are read: others have them for anything, and by the thousands."""
+
+_REPAIR = {
+    ".mcap": "mcap recover {file} -o repaired.mcap",
+    ".db3": "sqlite3 {file} .recover | sqlite3 repaired.db3",
+    ".bag": "rosbag reindex {file}",
+}
+_CDR = (b"\0\0", b"\0\1")
+"""How a message serialised in plain CDR begins: big or little endian."""
+
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_MISSING = -1.0
+"""First entry of a covariance in an IMU's message that says: this quantity is not measured."""
 
 
 @functools.cache
-def typestore() -> Any:
-    """The store of ROS 2's standard message types in rosbags, with their (de)serialisers.
+def typestore(ros: int = 2) -> Any:
+    """The store of the standard message types of ROS 2 or ROS 1 in rosbags, with their (de)serialisers.
 
     Raises:
         MissingExtraError: rosbags is not installed.
     """
     try:
-        from rosbags.typesys import Stores, get_typestore
+        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
     except ImportError:
         raise MissingExtraError("rosbags", "bag") from None
-    return get_typestore(Stores.LATEST)
-
-
-@functools.cache
-def ros1_typestore() -> Any:
-    """The same for ROS 1's standard message types."""
-    typestore()
-    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-
+    if ros == 2:
+        return get_typestore(Stores.LATEST)
     store = get_typestore(Stores.ROS1_NOETIC)
-    store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms", "tf2_msgs/msg/TFMessage"))
+    store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms", TRANSFORMS))
     return store
-
-
-def definition_fields(text: str, type_name: str) -> Mapping[str, Any]:
-    """Message type -> its fields, from the text of a message definition in ROS's .msg language; nothing is executed.
-
-    Raises:
-        ValueError: the text is no such definition.
-    """
-    typestore()
-    from rosbags.typesys import get_types_from_msg
-
-    try:
-        return {name: fields for name, (_, fields) in get_types_from_msg(text, type_name).items()}
-    except Exception as error:  # the parser raises what its grammar meets
-        raise ValueError(str(error)) from None
 
 
 def bag_writer(folder: Path, storage: str) -> Any:
@@ -70,151 +72,219 @@ def bag_writer(folder: Path, storage: str) -> Any:
     return Writer(folder, version=8, storage_plugin=plugin)
 
 
-def load_yaml(text: str) -> Any:
-    """What a YAML text holds: dicts and lists of texts; numbers and dates stay the texts that they are written as.
+def read_files(files: list[str], metadata: str, folder: str, kept: list[str]) -> Outcome:
+    """Read the files of one bag. For a process of bounded memory and time: nothing in them is believed.
 
-    Aliases, which make a small text as large as they like, are refused, and so is what is nested too deeply or too long
-    for the description of a bag: the parser takes up to 100 us for each of a text's parts.
+    The definitions of types that a bag holds are compared with the standard ones and never compiled, which rosbags'
+    AnyReader would do.
 
-    Raises:
-        ValueError: it is no YAML, or not that of a bag.
+    Args:
+        files: paths, in the order of the recording.
+        metadata: path of the description of a bag in a folder, which may not be there; "" of a single file.
+        folder: for files that have to be unpacked.
+        kept: types whose messages are read; none only notes the times of all.
     """
     typestore()
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        return _plain_value(YAML(typ="safe", pure=True).parse(text))
-    except YAMLError as error:
-        raise ValueError(str(error).partition("\n")[0]) from None
-
-
-def _plain_value(events: Iterable[Any]) -> Any:
-    """The value that events of YAML's parser describe."""
-    from ruamel.yaml import events as kinds
-
-    open_values: list[list[Any]] = [[]]  # of the collections that have begun, what is in them so far
-    for count, event in enumerate(events):
-        if count > MOST_EVENTS or len(open_values) > DEEPEST:
-            raise ValueError(f"it has more than {MOST_EVENTS} parts, or is nested deeper than {DEEPEST}")
-        if isinstance(event, kinds.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise ValueError("it has anchors or aliases, which no bag needs")
-        if isinstance(event, kinds.ScalarEvent):
-            open_values[-1].append(event.value)
-        elif isinstance(event, kinds.CollectionStartEvent):
-            open_values.append([])
-        elif isinstance(event, kinds.CollectionEndEvent):
-            found = open_values.pop()
-            if isinstance(event, kinds.MappingEndEvent):
-                if not all(isinstance(key, str) for key in found[::2]):
-                    raise ValueError("a key is not a text")
-                open_values[-1].append(dict(zip(found[::2], found[1::2], strict=True)))
-            else:
-                open_values[-1].append(found)
-    return open_values[0][0] if open_values[0] else None
+    topics: dict[tuple[str, str], _Collector] = {}
+    for number, file in enumerate(files):
+        path = Path(file)
+        try:
+            _read_file(path, Path(folder) / str(number), frozenset(kept), topics)
+        except (IparamError, MemoryError):
+            raise
+        except Exception as error:  # whatever rosbags, SQLite and the decompressors meet
+            tool = _REPAIR[_suffix(path)].format(file=shlex.quote(path.name.removesuffix(".zstd")))
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            raise FileFormatError(
+                f"{file} cannot be read: {reason}. If it was cut, or its recording never finished, repair it with: "
+                f"{tool}"
+            ) from None
+    custom, said = _described(Path(metadata), sum(topic.count for topic in topics.values())) if metadata else ({}, None)
+    remarks = [] if said is None else [said.to_document()]
+    found = [topics[key] for key in sorted(topics)]
+    arrays = {f"{number}.{name}": value for number, topic in enumerate(found) for name, value in topic.arrays().items()}
+    return {"topics": [topic.facts() for topic in found], "custom": custom, "remarks": remarks}, arrays
 
 
-def zstd_decompressor() -> Any:
-    """A decompressor of one zstd frame with ``decompress(data, max_length)``, ``eof`` and ``unused_data``."""
-    typestore()
+def _suffix(path: Path) -> str:
+    return Path(path.name.removesuffix(".zstd")).suffix
+
+
+def _read_file(path: Path, room: Path, kept: frozenset[str], topics: dict[tuple[str, str], _Collector]) -> None:
+    from rosbags import rosbag1, rosbag2
+
+    plain = room.with_suffix(_suffix(path))
+    if path.suffix == ".zstd":
+        with path.open("rb") as packed, _zstd().open(packed, "rb") as source, plain.open("wb") as target:
+            while part := source.read(1 << 22):
+                check_size(target.tell() + len(part), str(path), "packed contents of at least this size")
+                target.write(part)
+    elif sys.platform == "win32":
+        plain = path
+    else:  # SQLite takes its path for an address, in which ? and % are not part of the name
+        plain.symlink_to(path.absolute())
+    ros = 1 if plain.suffix == ".bag" else 2
+    with rosbag1.Reader(plain) if ros == 1 else rosbag2.Reader(plain) as reader:
+        collectors: dict[int, _Collector] = {}
+        for connection in reader.connections:
+            key = (connection.topic, connection.msgtype)
+            if key not in topics:
+                topics[key] = _Collector(connection, ros, _is_read(connection, kept))
+            topics[key].count += connection.msgcount
+            collectors[connection.id] = topics[key]
+        wanted = [one for one in reader.connections if not kept or collectors[one.id].read]
+        for connection, time, data in reader.messages(connections=wanted) if wanted else ():
+            collectors[connection.id].add(time, data)
+
+
+def _is_read(connection: Any, kept: frozenset[str]) -> bool:
+    name, kind = connection.topic.rpartition("/")[2], connection.msgtype
+    return kind in kept and _ONLY.get(kind, name) == name
+
+
+def _zstd() -> Any:
     try:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
-        try:
-            from backports import zstd
-        except ImportError:
-            raise MissingExtraError("backports.zstd", "bag") from None
-    return zstd.ZstdDecompressor()
+        from backports import zstd
+    return zstd
 
 
-def lz4_decompressor() -> Any:
-    """A decompressor of one lz4 frame, as `zstd_decompressor`."""
-    typestore()
+def _described(path: Path, count: int) -> tuple[dict[str, str], Remark | None]:
+    """What the writer of a bag added to its metadata.yaml, and what is wrong with that file."""
+    if not path.is_file():
+        return {}, remark("bag-unfinished", folder=str(path.parent), file=path.name)
     try:
-        from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped]
-    except ImportError:
-        raise MissingExtraError("lz4", "bag") from None
-    return LZ4FrameDecompressor()
+        from ruamel.yaml import YAML
+
+        check_size(os.path.getsize(path), str(path), "a description")
+        facts = YAML(typ="safe").load(path.read_text(encoding="utf-8"))["rosbag2_bagfile_information"]
+        stated, custom = facts["message_count"], facts.get("custom_data")
+        held = custom if isinstance(custom, dict) else {}
+        texts = {key: value for key, value in held.items() if isinstance(key, str) and isinstance(value, str)}
+    except Exception as error:  # whatever YAML's parser meets; the files speak for themselves
+        reason = " ".join(str(error).split())[:100]
+        return {}, remark("bag-metadata-damaged", path=str(path), reason=reason)
+    if stated == count:
+        return texts, None
+    return texts, remark("bag-counts-differ", file=path.name, stated=str(stated)[:20], count=count)
 
 
-DECOMPRESSORS: Mapping[str, Callable[[], Any]] = {
-    "zstd": zstd_decompressor,
-    "lz4": lz4_decompressor,
-    "bz2": bz2.BZ2Decompressor,
-}
-"""By the name that MCAP files and ROS 1 bags use."""
+class _Collector:
+    """The messages of a topic, read one by one."""
 
+    def __init__(self, connection: Any, ros: int, read: bool) -> None:
+        self.name, self.type, self.read = connection.topic, connection.msgtype, read
+        self.count, self.unreadable = 0, 0
+        self.fault = _fault(connection, ros) if read else ""
+        self.times, self.stamps, self.values, self.lists = array("q"), array("q"), array("d"), array("q")
+        self.fields = {name: array("d") for name in ("position", "velocity", "effort")}
+        self.sizes = {name: array("q") for name in self.fields}
+        self.frames: dict[str, int] = {}
+        self.names: dict[tuple[str, ...], int] = {}
+        self.texts: dict[str, None] = {}
+        self.transforms: list[tuple[str, str, list[float], list[float]]] = []
+        self._ros = ros
 
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_STEP = 1 << 16
-_PART = 1 << 22
-
-
-def decompress(data: bytes, compression: str, size: int) -> bytes | None:
-    """The first ``size`` bytes of a frame, fewer if it is cut or damaged.
-
-    Args:
-        data: the frame, or its beginning.
-        compression: "zstd", "lz4", "bz2", or "" for none.
-        size: of the contents, as stated beside them: no more is unpacked, however much the frame holds.
-
-    Returns:
-        The bytes; None if the compression is unknown.
-    """
-    if not compression:
-        return data[:size]
-    if compression not in DECOMPRESSORS:
-        return None
-    decompressor = DECOMPRESSORS[compression]()
-    parts: list[bytes] = []
-    found = 0
-    # In small steps: a decompressor that meets damage gives nothing of the step in which it does.
-    for start in range(0, len(data), _STEP):
-        piece = data[start : start + _STEP]
-        while found < size and not decompressor.eof:
+    def add(self, time: int, data: bytes) -> None:
+        """Take in a message that was recorded at ``time`` [ns]."""
+        if self.read and not self.fault:
             try:
-                part = decompressor.decompress(piece, size - found)
-            except Exception:  # each package has errors of its own for damaged data
-                return b"".join(parts)
-            parts.append(part)
-            found += len(part)
-            piece = b""
-            if decompressor.needs_input or not part:
-                break
-        if found >= size or decompressor.eof:
-            break
-    return b"".join(parts)
-
-
-def unpack_file(packed: BinaryIO, unpacked: BinaryIO, source: str) -> bool:
-    """Decompress a zstd file as far as it goes; whether it went to the end.
-
-    Args:
-        packed: the file.
-        unpacked: where its contents go.
-        source: its name, for messages.
-    """
-    whole, limit = False, reading_limit()
-    decompressor = DECOMPRESSORS["zstd"]()
-    while piece := packed.read(_STEP):
-        while piece:
-            if decompressor.eof:  # a file may be several frames, one after the other
-                decompressor = DECOMPRESSORS["zstd"]()
-            try:
-                for part in _parts(decompressor, piece):
-                    if unpacked.write(part) and unpacked.tell() > limit:
-                        check_size(unpacked.tell(), source, "packed contents of at least this size")
-            except IparamError:
+                self._take(self._message(bytes(data)))
+            except MemoryError:
                 raise
-            except Exception:  # as above
-                return False
-            whole = decompressor.eof
-            piece = decompressor.unused_data if whole else b""
-    return whole
+            except Exception:  # whatever damaged bytes lead to; the message is counted
+                self.unreadable += 1
+                return
+        self.times.append(time)
+
+    def _message(self, data: bytes) -> Any:
+        if data.startswith(_ZSTD):  # a bag can be compressed message by message
+            data = _zstd().decompress(data)
+        if self._ros == 1:
+            return typestore(1).deserialize_ros1(data, self.type)
+        if data[:2] not in _CDR:
+            raise ValueError("no CDR")
+        return typestore().deserialize_cdr(data, self.type)
+
+    def _take(self, message: Any) -> None:
+        if self.type == DESCRIPTION:
+            self.texts[message.data] = None
+        elif self.type == TRANSFORMS:
+            for one in message.transforms:
+                place, turn = one.transform.translation, one.transform.rotation
+                numbers = [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
+                if all(math.isfinite(number) for number in numbers):
+                    self.transforms.append((one.header.frame_id, one.child_frame_id, numbers[:3], numbers[3:]))
+        else:
+            stamp, frame = message.header.stamp, message.header.frame_id
+            if self.type == JOINT_STATE:
+                self._take_joints(message)
+            elif self.type == WRENCH:
+                self.values.extend([*_xyz(message.wrench.force), *_xyz(message.wrench.torque)])
+            else:
+                acceleration, turning = message.linear_acceleration, message.angular_velocity
+                self.values.extend(_measured(acceleration, message.linear_acceleration_covariance))
+                self.values.extend(_measured(turning, message.angular_velocity_covariance))
+            self.stamps.append(stamp.sec * 1_000_000_000 + stamp.nanosec)
+            self.frames[frame] = self.frames.get(frame, 0) + 1
+
+    def _take_joints(self, message: Any) -> None:
+        self.lists.append(self.names.setdefault(tuple(message.name), len(self.names)))
+        for name, numbers in self.fields.items():
+            found = getattr(message, name)
+            numbers.extend(found.tolist())
+            self.sizes[name].append(found.size)
+
+    def facts(self) -> dict[str, Any]:
+        """What is no array."""
+        fault = self.fault
+        if self.read and self.count and not fault and not self.times:
+            fault = f"none of the {self.count} messages of {self.name} can be read as {self.type}"
+        plain = {name: getattr(self, name) for name in ("name", "type", "count", "unreadable", "frames", "transforms")}
+        return {**plain, "fault": fault, "texts": list(self.texts), "names": [list(names) for names in self.names]}
+
+    def arrays(self) -> Arrays:
+        """What is."""
+        found: dict[str, Iterable[int] | Iterable[float]] = {"times": self.times}
+        if self.read and self.type in (WRENCH, IMU):
+            found |= {"stamps": self.stamps, "values": self.values}
+        if self.read and self.type == JOINT_STATE:
+            found |= {"stamps": self.stamps, "lists": self.lists, **self.fields}
+            found |= {f"{name}_sizes": sizes for name, sizes in self.sizes.items()}
+        return {name: np.array(values) for name, values in found.items()}
 
 
-def _parts(decompressor: Any, piece: bytes) -> Iterator[bytes]:
-    """What a piece of packed data unpacks to, in parts: a few bytes may be gigabytes."""
-    yield decompressor.decompress(piece, _PART)
-    while not (decompressor.eof or decompressor.needs_input):
-        yield decompressor.decompress(b"", _PART)
+def _xyz(vector: Any) -> tuple[float, float, float]:
+    return vector.x, vector.y, vector.z
+
+
+def _measured(vector: Any, covariance: Any) -> tuple[float, float, float]:
+    return (math.nan, math.nan, math.nan) if covariance[0] == _MISSING else _xyz(vector)
+
+
+def _fault(connection: Any, ros: int) -> str:
+    """Why the messages of a topic are not laid out as ROS lays out their type today; "" if they are."""
+    encoding = getattr(connection.ext, "serialization_format", "ros1")
+    if encoding not in ("cdr", "ros1"):
+        return (
+            f"the messages of {connection.topic} are encoded as {encoding!r}; iparam reads 'cdr', which ROS 2 writes, "
+            "and 'ros1'"
+        )
+    from rosbags.interfaces import MessageDefinitionFormat
+    from rosbags.typesys import get_types_from_msg
+
+    if connection.msgdef.format != MessageDefinitionFormat.MSG:
+        return ""
+    try:
+        found = get_types_from_msg(connection.msgdef.data, connection.msgtype)
+    except Exception:  # no statement about the layout; the standard one is tried, and every message is checked
+        return ""
+    known = typestore(ros).fielddefs
+    for name, (_, fields) in found.items():
+        if name in known and known[name][1] != fields:
+            return (
+                f"the bag's definition of {name}, for {connection.topic}, differs from ROS {ros}'s: its messages "
+                "cannot be read"
+            )
+    return ""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from iparam.bridges.bag.bag_files import BagContents
-from iparam.bridges.bag.topic_log import TopicLog
+from iparam.bridges.bag.contents import BagContents, Topic
 from iparam.bridges.bag.units import check_units
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.recording.recording import AngleUnit
+from iparam.remarks import Remark, messages, remark
 from iparam.sensing.correction import Correction
 from iparam.sensing.wrench_source import Measures
 
@@ -91,65 +91,67 @@ def choose_topic(
     contents: BagContents,
     kind: str,
     name: str | None,
-    option: str,
+    argument: str,
     required: bool,
-    notes: list[str] | None = None,
-    fits: Callable[[TopicLog], bool] | None = None,
-) -> TopicLog | None:
+    notes: list[Remark] | None = None,
+    fits: Callable[[Topic], bool] | None = None,
+) -> Topic | None:
     """The topic to read messages of a type from: the one that is named, the only one, or that of a common driver.
 
     Args:
         contents: of the bag.
         kind: the type.
         name: of the topic, None for the only one of the type.
-        option: that names it, for messages.
+        argument: that names it.
         required: whether there has to be one.
         notes: that a choice among several is added to.
         fits: whether a topic can be the right one; asked where there are several.
     """
     if name is not None:
-        return _named(contents, kind, name, option)
-    candidates = [log for log in contents.logs if log.topic.type == kind and log.count]
+        return _named(contents, kind, name, argument)
+    candidates = [topic for topic in contents.topics if topic.type == kind and topic.count]
     if len(candidates) > 1 and fits is not None:
-        candidates = [log for log in candidates if fits(log)] or candidates
+        candidates = [topic for topic in candidates if fits(topic)] or candidates
     if len(candidates) == 1:
         return candidates[0]
     for ending, reason in DRIVER_TOPICS.get(kind.rpartition("/")[2], ()):
-        usual = [log for log in candidates if log.topic.name == ending] or [
-            log for log in candidates if f"/{log.topic.name.lstrip('/')}".endswith(ending)
+        usual = [topic for topic in candidates if topic.name == ending] or [
+            topic for topic in candidates if f"/{topic.name.lstrip('/')}".endswith(ending)
         ]
         if len(usual) == 1:
             if notes is not None:
-                others = ", ".join(sorted(log.topic.name for log in candidates if log is not usual[0]))
-                notes.append(f"{usual[0].topic.name} was taken, as {reason}, and not {others}: {option} chooses")
+                others = ", ".join(sorted(topic.name for topic in candidates if topic is not usual[0]))
+                notes.append(remark("topic-chosen", topic=usual[0].name, reason=reason, others=others))
             return usual[0]
     if candidates:
         raise InputError(
-            f"{contents.source} has {len(candidates)} topics of type {kind}: choose one with {option}: "
-            f"{topic_list(candidates)}"
+            f"{contents.source} has {len(candidates)} topics of type {kind}, choose one: {topic_list(candidates)}",
+            argument=argument,
         )
     if required:
-        reasons = "".join(f". {remark}" for remark in contents.notes)
+        reasons = "".join(f" {one}" for one in messages(contents.remarks))
         raise FileFormatError(
-            f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.logs)}{reasons}"
+            f"{contents.source} has no messages of type {kind}. Its topics: {topic_list(contents.topics)}.{reasons}"
         )
     return None
 
 
-def topic_list(logs: Iterable[TopicLog]) -> str:
-    """Topics for a message: name, type, number of messages, rate."""
-    parts = [f"{log.topic.name} ({log.topic.type}, {log.count} messages, {log.rate:.4g} Hz)" for log in logs]
+def topic_list(logs: Iterable[Topic]) -> str:
+    """Topics for a message: name, type, number of messages."""
+    parts = [f"{topic.name} ({topic.type}, {topic.count} messages)" for topic in logs]
     return "; ".join(parts) or "none"
 
 
-def _named(contents: BagContents, kind: str, name: str, option: str) -> TopicLog:
-    same = [log for log in contents.logs if log.topic.name.lstrip("/") == name.lstrip("/")]
+def _named(contents: BagContents, kind: str, name: str, argument: str) -> Topic:
+    same = [topic for topic in contents.topics if topic.name.lstrip("/") == name.lstrip("/")]
     if not same:
-        raise InputError(f"{option} {name}: {contents.source} has no such topic, but {topic_list(contents.logs)}")
-    fitting = [log for log in same if log.topic.type == kind]
+        raise InputError(
+            f"{contents.source} has no topic {name}, but {topic_list(contents.topics)}", argument=argument, value=name
+        )
+    fitting = [topic for topic in same if topic.type == kind]
     if not fitting:
-        raise InputError(f"{option} {name} is of type {same[0].topic.type}; it has to be {kind}")
-    log = max(fitting, key=lambda candidate: candidate.count)
-    if not log.count:
-        raise FileFormatError(f"{option} {name} has no messages in {contents.source}")
-    return log
+        raise InputError(f"{name} is of type {same[0].type}; it has to be {kind}", argument=argument, value=name)
+    topic = max(fitting, key=lambda candidate: candidate.count)
+    if not topic.count:
+        raise FileFormatError(f"{name} has no messages in {contents.source}", argument=argument, value=name)
+    return topic

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.messages import IntArray, Samples
+from iparam.bridges.bag.contents import IntArray, Samples, Topic
 from iparam.bridges.bag.settings import Stamps
-from iparam.bridges.bag.topic_log import TopicLog
 from iparam.recording.channels import default_frame, default_unit
 from iparam.recording.files.table import usable_rows
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 
 LATE = 100_000_000
 """Nanoseconds that a message may come late: it then takes its place; later ones mean that the clock was set."""
@@ -38,24 +38,21 @@ class Ordered:
 
     rows: IntArray
     stamps: IntArray
-    notes: tuple[str, ...]
+    notes: tuple[Remark, ...]
 
 
-def choose_clock(topics: Mapping[str, Samples], wanted: Stamps) -> tuple[Stamps, list[str]]:
+def choose_clock(topics: Mapping[str, Samples], wanted: Stamps) -> tuple[Stamps, list[Remark]]:
     """The clock for all topics: one that every one of them has, so that they stay together."""
     if wanted == "log":
         return "log", []
     without = [name for name, samples in topics.items() if not samples.stamps.any()]
     if without:
-        return "log", [f"{', '.join(without)}: the headers have no stamps, so the time of recording counts instead"]
+        return "log", [remark("stamps-missing", topics=", ".join(without))]
     offsets = {name: float(np.median(samples.stamps - samples.log_times)) for name, samples in topics.items()}
     notes = []
     if max(offsets.values()) - min(offsets.values()) > TWO_CLOCKS:
         listed = ", ".join(f"{name} {offset * 1e-9:+.3g} s" for name, offset in offsets.items())
-        notes.append(
-            f"the stamps differ from the time of recording by {listed}: they come from two clocks. If so, take "
-            "--stamps log"
-        )
+        notes.append(remark("two-clocks", differences=listed, fix={"stamps": "log"}))
     return "header", notes
 
 
@@ -69,37 +66,41 @@ def order(name: str, samples: Samples, clock: Stamps, base: int) -> Ordered:
         base: what messages give times relative to [ns].
     """
     stamps = samples.stamps if clock == "header" else samples.log_times
-    notes: list[str] = []
+    notes: list[Remark] = []
     # Messages may overtake each other on their way. Within stretches that the clock ran through, sorting repairs it.
     stretches = np.split(np.arange(stamps.size), np.flatnonzero(np.diff(stamps) < -LATE) + 1)
     rows = np.concatenate([stretch[np.argsort(stamps[stretch], kind="stable")] for stretch in stretches])
     moved = int(np.count_nonzero(np.diff(stamps) < 0)) - (len(stretches) - 1)
     if moved:
-        notes.append(f"{name}: {moved} messages came after later ones and were put in order")
+        notes.append(remark("messages-reordered", topic=name, count=moved))
     time = (stamps[rows] - base) * 1e-9
     if clock == "header":
         time[stamps[rows] == 0] = np.nan
     kept, found = usable_rows(time, rows + 1, "message")
-    notes += [f"{name}: {note}" for note in found]
+    notes += [one.of(name) for one in found]
     rows = rows[kept]
     if clock == "header":
         notes += _jumps(name, stamps[rows], samples.log_times[rows], base)
     return Ordered(rows, stamps[rows], tuple(notes))
 
 
-def _jumps(name: str, stamps: IntArray, log_times: IntArray, base: int) -> list[str]:
+def _jumps(name: str, stamps: IntArray, log_times: IntArray, base: int) -> list[Remark]:
     """Where the clock of the stamps was set, seen against the time of recording."""
     ahead = np.diff(stamps - log_times)
     jumps = np.flatnonzero(np.abs(ahead) > JUMP)
     if jumps.size == 0:
         return []
     first = int(jumps[0])
-    remark = (
-        f"{name}: the stamps jump {jumps.size} times against the time of recording, first by "
-        f"{ahead[first] * 1e-9:+.4g} s at {(stamps[first] - base) * 1e-9:.6g} s: the clock was set, or messages were "
-        "held up. With --stamps log the time of recording counts"
-    )
-    return [remark]
+    return [
+        remark(
+            "stamps-jump",
+            topic=name,
+            count=jumps.size,
+            step=ahead[first] * 1e-9,
+            start=(stamps[first] - base) * 1e-9,
+            fix={"stamps": "log"},
+        )
+    ]
 
 
 ABSURD = 1e9
@@ -111,13 +112,13 @@ class CollectedSignals:
     """Signals with stamps in nanoseconds.
 
     Attributes:
-        notes: what was found wrong, one sentence each.
+        notes: what was found.
         stamps: by signal, (T,) [ns].
         values: by signal, (T, k).
         topics: what was taken from which topic, for the recording's metadata.
     """
 
-    notes: list[str] = field(default_factory=list)
+    notes: list[Remark] = field(default_factory=list)
     stamps: dict[str, IntArray] = field(default_factory=dict)
     values: dict[str, FloatArray] = field(default_factory=dict)
     topics: list[dict[str, Any]] = field(default_factory=list)
@@ -127,20 +128,19 @@ class CollectedSignals:
         good = (np.abs(values) <= ABSURD).all(axis=1)  # NaN is not
         if not good.any():
             if values.size and not np.isnan(values).all():
-                self.notes.append(f"{topic}: {name} was left out: no message has sound numbers for all of it")
+                self.notes.append(remark("signal-without-messages", topic=topic, signal=name))
             return
         if not good.all():
             self.notes.append(
-                f"{topic}: {np.count_nonzero(~good)} samples of {name} are not finite, or beyond {ABSURD:g}, and were "
-                "left out"
+                remark("messages-absurd", topic=topic, signal=name, count=np.count_nonzero(~good), bound=ABSURD)
             )
         self.stamps[name], self.values[name] = stamps[good], values[good]
 
-    def report(self, log: TopicLog, names: tuple[str, ...], passed_over: int = 0) -> None:
+    def report(self, topic: Topic, names: tuple[str, ...], passed_over: int = 0) -> None:
         """Note what was taken from a topic.
 
         Args:
-            log: the topic.
+            topic: it.
             names: of the signals that it may have.
             passed_over: how many of its messages were about something else.
         """
@@ -148,14 +148,14 @@ class CollectedSignals:
         samples = max((self.stamps[name].size for name in signals), default=0)
         self.topics.append(
             {
-                "topic": log.topic.name,
-                "type": log.topic.type,
+                "topic": topic.name,
+                "type": topic.type,
                 "signals": signals,
-                "messages": log.count,
+                "messages": topic.count,
                 "samples": samples,
-                "dropped": log.count - samples - passed_over,
-                "rate": log.rate,
-                "span": log.span,
+                "dropped": topic.count - samples - passed_over,
+                "rate": topic.rate,
+                "span": topic.span,
             }
         )
 

@@ -14,6 +14,7 @@ from iparam.recording.alignment import align
 from iparam.recording.recording import Recording
 from iparam.recording.units import LARGEST_FORCE
 from iparam.recording.units import UNITS as SIZES
+from iparam.remarks import Remark, remark
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.sensing.wrench_source import Measures
@@ -49,18 +50,20 @@ def check_wrench(values: FloatArray, units: Mapping[str, str], source: str) -> N
     if "force" not in units and largest > LARGEST_FORCE:
         raise FileFormatError(
             f"{source}: forces reach {largest:.4g} N, more than the {LARGEST_FORCE:g} N that a wrist can bear: they "
-            "look like mN. Say --units force=mN to convert them, or force=N to take them as they are"
+            "look like mN. State their unit: mN to convert them, N to take them as they are",
+            fix={"units": "force=mN"},
         )
     force, torque = (float(np.sqrt(np.mean(values[:, part] ** 2))) for part in (slice(3), slice(3, 6)))
     if "torque" not in units and torque > LONGEST_LEVER * max(force, 1.0):
         raise FileFormatError(
             f"{source}: torques of {torque:.4g} N m rms for forces of {force:.4g} N mean a lever of "
-            f"{torque / max(force, 1.0):.3g} m: they look like N mm. Say --units torque=Nmm to convert them, or "
-            "torque=Nm to take them as they are"
+            f"{torque / max(force, 1.0):.3g} m: they look like N mm. State their unit: Nmm to convert them, Nm to "
+            "take them as they are",
+            fix={"units": "torque=Nmm"},
         )
 
 
-def check_acceleration(values: FloatArray, units: Mapping[str, str], source: str) -> list[str]:
+def check_acceleration(values: FloatArray, units: Mapping[str, str], source: str) -> list[Remark]:
     """Refuse accelerations (T, 3) that look like g; warn where gravity seems to be missing from them."""
     typical = float(np.median(np.linalg.norm(values, axis=1)))
     if "acceleration" not in units:
@@ -68,17 +71,13 @@ def check_acceleration(values: FloatArray, units: Mapping[str, str], source: str
             if low <= typical <= high:
                 raise FileFormatError(
                     f"{source}: the accelerometer reads {typical:.4g} in the median, where gravity alone makes 9.81 "
-                    f"m/s^2: it looks like {unit}. Say --units acceleration={unit} to convert it, or "
-                    "acceleration=m/s2 to take it as it is"
+                    f"m/s^2: it looks like {unit}. State its unit: {unit} to convert it, m/s2 to take it as it is",
+                    fix={"units": f"acceleration={unit}"},
                 )
     if typical < 0.5:
-        remark = (
-            f"{source}: the accelerometer reads {typical:.3g} m/s^2 in the median: gravity seems to have been taken "
-            "out of it, and the estimators expect it in"
-        )
-        return [remark]
+        return [remark("gravity-missing", topic=source, median=typical)]
     if not 5.0 < typical < 20.0:
-        return [f"{source}: the accelerometer reads {typical:.4g} m/s^2 in the median; at rest it should be 9.81"]
+        return [remark("acceleration-implausible", topic=source, median=typical)]
     return []
 
 
@@ -95,7 +94,8 @@ def check_gyro(values: FloatArray, fastest: float, units: Mapping[str, str], sou
     if "gyro" not in units and largest > 2.0 * fastest:
         raise FileFormatError(
             f"{source}: the gyro reaches {largest:.4g} rad/s, and all joints at full speed together make {fastest:.4g}"
-            ": it looks like deg/s. Say --units gyro=deg/s to convert it, or gyro=rad/s to take it as it is"
+            ": it looks like deg/s. State its unit: deg/s to convert it, rad/s to take it as it is",
+            fix={"units": "gyro=deg/s"},
         )
 
 
@@ -107,8 +107,8 @@ _CLEAR = 0.7  # correlation from which a sign is believed
 _LIGHTEST = 0.1  # kg; less is lost in what else the force holds
 
 
-def wrench_remarks(recording: Recording, robot: Robot, measures: Measures) -> list[str]:
-    """What is odd about the wrench, one sentence each; nothing if the motion does not tell.
+def wrench_remarks(recording: Recording, robot: Robot, measures: Measures) -> list[Remark]:
+    """What is odd about the wrench; nothing if the motion does not tell.
 
     As the tool turns, the weight turns in it: the part of the force that follows "up" is m g, whatever the sensor's
     bias. It is positive for what the robot exerts on the load, if the arm stands upright.
@@ -134,14 +134,8 @@ def wrench_remarks(recording: Recording, robot: Robot, measures: Measures) -> li
     if abs(correlation) < _CLEAR or mass < _LIGHTEST:
         return []
     if mass > HEAVIEST:
-        return [
-            f"the force follows the weight of {mass:.4g} kg: is it in N? If not, say its unit, e.g. --units force=mN"
-        ]
+        return [remark("weight-implausible", mass=mass)]
     if weight < 0:
         other = "reaction" if measures == "action" else "action"
-        remark = (
-            f"the force follows gravity like the weight of {mass:.3g} kg pulling downwards, and should push upwards if "
-            f"the arm stands upright: does the sensor report the {other}? Then say --wrench-measures {other}"
-        )
-        return [remark]
+        return [remark("sign-follows-gravity", mass=mass, other=other, fix={"measures": other})]
     return []

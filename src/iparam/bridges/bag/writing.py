@@ -11,11 +11,9 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.bridges.bag import messages
-from iparam.bridges.bag.bag_files import BagContents
 from iparam.bridges.bag.bag_folder import new_bag_folder
-from iparam.bridges.bag.messages import IntArray
-from iparam.bridges.bag.rosbags_backend import bag_writer, typestore
-from iparam.bridges.bag.topic_log import IMU, JOINT_STATE, WRENCH
+from iparam.bridges.bag.contents import BagContents, IntArray
+from iparam.bridges.bag.rosbags_backend import IMU, JOINT_STATE, WRENCH, bag_writer, typestore
 from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import TOOL

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.bridges.isaac.articulation import ArticulationPort
 from iparam.bridges.isaac.frames import SI, StageUnits, rigid
-from iparam.bridges.isaac.soundness import require_motion, require_wrench, run_warnings
+from iparam.bridges.isaac.soundness import require_motion, require_wrench, run_remarks
 from iparam.bridges.isaac.wrenches import WrenchReading
 from iparam.errors import InputError
 from iparam.recording.recording import Recording
@@ -100,7 +100,7 @@ def record(
         "physics_rate_hz": 1.0 / dt,
         "wrench_from": type(wrench).__name__,
     }
-    return Recording(robot.name, signals, metadata, tuple(run_warnings(robot, q, plan.q[:count], measured, dt)))
+    return Recording(robot.name, signals, metadata, tuple(run_remarks(robot, q, plan.q[:count], measured, dt)))
 
 
 def _state(port: ArticulationPort, environment: int) -> tuple[FloatArray, FloatArray]:

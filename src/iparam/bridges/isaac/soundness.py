@@ -9,6 +9,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.regressor import wrench_regressor
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.rounding import percent
 
@@ -68,27 +69,17 @@ def require_wrench(measured: FloatArray, readings: Sequence[tuple[FloatArray, ..
         )
 
 
-def run_warnings(robot: Robot, q: FloatArray, planned: FloatArray, measured: FloatArray, dt: float) -> list[str]:
+def run_remarks(robot: Robot, q: FloatArray, planned: FloatArray, measured: FloatArray, dt: float) -> list[Remark]:
     """What is to be said of a run, whose wrench (T, 3 or 6) is in the tool frame."""
     found = []
     error = np.abs(q[:-1] - planned).max(axis=0)
     worst = int(np.argmax(error))
     if error[worst] > FAR:
-        found.append(
-            f"{robot.joint_names[worst]} was up to {error[worst]:.3g} rad away from its set point: the drives are too "
-            "soft for this plan, and limits and clearances that were checked for it do not hold"
-        )
+        found.append(remark("drives-too-soft", joint=robot.joint_names[worst], error=error[worst]))
     if measured.shape[1] != 6:
-        found.append(
-            "the contact sensor gave a net force and no torque, so there is no wrench to identify a load from: track "
-            "the contact points (track_contact_points, filter_prim_paths_expr), or read a joint's wrench"
-        )
+        found.append(remark("no-contact-torque"))
     elif (share := _unexplained(robot, q, measured, dt)) > UNEXPLAINED:
-        found.append(
-            f"no rigid load explains {percent(share)} of the wrench along this motion. Drives with an implicit "
-            "damping let the solver report the force of an acceleration that the step then does not have: use "
-            "IdealPDActuatorCfg (Isaac Lab) with a damping well below the joint's inertia / dt, or a smaller step"
-        )
+        found.append(remark("wrench-not-of-a-load", share=percent(share)))
     return found
 
 

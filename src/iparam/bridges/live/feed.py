@@ -16,7 +16,6 @@ from iparam.bridges.ros2.nodes.live_identification import (
     LoadChange,
     Processed,
 )
-from iparam.bridges.ros2.nodes.warm_up import warm_up_identifier
 from iparam.errors import IparamError
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.viewer.live.state import LiveEvent, LiveState
@@ -50,7 +49,6 @@ class LiveFeed:
     def __init__(self, source: LiveSource, clock: Callable[[], float] = time.monotonic) -> None:
         self._source, self._clock = source, clock
         online = OnlineSettings(period=1.0 / source.rate, gravity=source.gravity)
-        warm_up_identifier(source.robot, online)  # compiled kernels load in seconds: now, and not when samples wait
         settings = LiveSettings(online, source.rate, in_step=False)
         self._identification = LiveIdentification(source.robot, settings)
         self.state = LiveState(source.robot.num_joints)

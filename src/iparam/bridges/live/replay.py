@@ -49,7 +49,7 @@ class ReplaySource:
         self.gravity = (x, y, z)
         self._time = samples.time - samples.time[0]
         self._q, self._wrench = samples["q"], samples["wrench"]
-        self._notes = list(samples.warnings)
+        self._notes = [one.message for one in samples.remarks]
         self._clock, self._sleep = clock, sleep
         self._due: FloatArray | None = None  # when each is there, on the clock
         self._given = 0

@@ -20,6 +20,7 @@ from iparam.bridges.ur.record.sample_times import SampleTimes
 from iparam.bridges.ur.rtde.client import ArmConnectionError, RtdeStream
 from iparam.bridges.ur.rtde.packets import RTDE_PORT, RtdeError
 from iparam.errors import InputError
+from iparam.remarks import messages
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 
@@ -71,7 +72,7 @@ class UrSource:
             raise InputError(f"the controller {host} sends no wrench: an arm without a force sensor cannot be followed")
         if wrench != "auto" and WRENCH_FIELDS[wrench] not in self._columns:
             self.close()
-            raise InputError(f"the controller {host} does not send {WRENCH_FIELDS[wrench]}: use --wrench auto")
+            raise InputError(f"the controller {host} does not send {WRENCH_FIELDS[wrench]}", fix={"wrench": "auto"})
         self._times = SampleTimes(1.0 / self.rate)
         self._conversion: SignalConversion | None = None
         self._first: list[FloatArray] = []
@@ -151,7 +152,7 @@ class UrSource:
             self._conversion, notes = choose_conversion(
                 self.robot, self._columns, first[:, 1:], self._wrench, self._measures
             )
-            self._notes += notes
+            self._notes += messages(notes)
             if self._conversion.wrench is None:
-                raise InputError(f"the controller {self._host} sends no wrench in newtons: {' '.join(notes)}")
+                raise InputError(f"the controller {self._host} sends no wrench in newtons: {' '.join(messages(notes))}")
         return self._conversion

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from iparam.bridges.physical_bounds import Impossible
 from iparam.bridges.ros2.backend import OUTPUT_QOS, QUIET, DiagnosticArray, DiagnosticStatus, Node
 from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.messages import status_message, write_stamp
+from iparam.printable import printable
+from iparam.remarks import Remark, Severity, messages, remark
 
 BIN = 1e-4
 """Resolution of the percentile of all samples [s]."""
@@ -74,6 +78,14 @@ class LatencyWindow:
         return LatencySummary(count, float(median), float(high), float(part.max()))
 
 
+LEVELS = {
+    Severity.INFO: DiagnosticStatus.OK,
+    Severity.CORRECTED: DiagnosticStatus.OK,
+    Severity.DOUBT: DiagnosticStatus.WARN,
+    Severity.REFUTED: DiagnosticStatus.ERROR,
+}
+"""Of a status, by the severity of its remarks."""
+
 STALE = 1.0
 """Seconds without a sample after which the state is a warning."""
 
@@ -102,14 +114,14 @@ class StreamDiagnostics:
         self.latency.add((time.time_ns() - received) * 1e-9)
         self._last = time.monotonic()
 
-    def publish(self, values: dict[str, object], remark: str = "", error: str = "") -> None:
-        """Publish the counts, with further values; a remark makes it a warning, an error an error."""
+    def publish(self, values: dict[str, object], remarks: Sequence[Remark] = ()) -> None:
+        """Publish the counts, with further values and remarks; see `publish_status`."""
         now = time.monotonic()
         self._last = now if self._last is None else self._last
         rate = (self._matcher.matched - self._before) / max(now - self._at, 1e-9)
         self._before, self._at = self._matcher.matched, now
-        if not remark and now - self._last > STALE:
-            remark = f"no sample for {now - self._last:.0f} s: are joint_states and wrench there, with stamps alike?"
+        if not remarks and now - self._last > STALE:
+            remarks = [remark("no-sample", seconds=now - self._last)]
         summary = self.latency.summary
         state: dict[str, object] = {
             "matched": self._matcher.matched,
@@ -130,15 +142,33 @@ class StreamDiagnostics:
             if name == "imu" and not buffer.counts.received:
                 continue
             state |= {f"{name}.{key}": count for key, count in vars(buffer.counts).items()}
-        publish_status(self._node, self._publisher, state, remark, error)
+        publish_status(self._node, self._publisher, state, remarks)
 
 
-def publish_status(node: Node, publisher: Any, values: dict[str, object], remark: str = "", error: str = "") -> None:
-    """Publish the state of a node on its publisher of /diagnostics; a remark makes it a warning, an error an error."""
-    level = DiagnosticStatus.ERROR if error else DiagnosticStatus.WARN if remark else DiagnosticStatus.OK
-    message = DiagnosticArray(status=[status_message(node.get_name(), level, error or remark or "running", values)])
+def publish_status(node: Node, publisher: Any, values: dict[str, object], remarks: Sequence[Remark] = ()) -> None:
+    """Publish the state of a node on its publisher of /diagnostics: a doubt makes it a warning, a refuting remark an
+    error. The key "remarks" lists their codes, and each of their values has a key "CODE.NAME".
+    """
+    level = max((LEVELS[one.severity] for one in remarks), default=DiagnosticStatus.OK)
+    said: dict[str, object] = {"remarks": ", ".join(one.code for one in remarks)}
+    said |= {f"{one.code}.{name}": value for one in remarks for name, value in one.values.items()}
+    text = " ".join(messages(remarks)) or "running"
+    status = status_message(node.get_name(), level, printable(text), {**values, **said})
+    message = DiagnosticArray(status=[status])
     write_stamp(message.header, int(node.get_clock().now().nanoseconds), "")
     publisher.publish(message)
+
+
+def withheld(code: str, why: Impossible, count: int = 1) -> Remark:
+    """The remark that something is withheld because an arm cannot do it, with its number and its bound.
+
+    Args:
+        code: of what it is about.
+        why: it is withheld.
+        count: how many of them.
+    """
+    values: dict[str, Any] = {"quantity": why.quantity, "value": why.value, "bound": why.bound, "joint": why.joint}
+    return remark(code, count=count, reason=why.sentence, **values)
 
 
 def sent_time(info: Any) -> int:

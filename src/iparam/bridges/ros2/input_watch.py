@@ -1,8 +1,9 @@
-"""`InputWatch`: what a node waits for, in words that name the topic, what there is instead, and the way out."""
+"""`InputWatch`: what a node waits for: the topic, what there is instead, and the way out."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from iparam.bridges.ros2.backend import Node
@@ -10,6 +11,7 @@ from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.printable import printable
+from iparam.remarks import Remark, messages, remark
 
 PATIENCE = 1.5
 """Seconds that publishers have to be found, and messages to come, before it is said that they do not."""
@@ -18,6 +20,8 @@ SAID_AGAIN = 30.0
 """Seconds after which the same sentence is logged again."""
 
 MOST_NAMED = 8
+
+DESCRIPTION = "robot_description"
 
 
 class InputWatch:
@@ -31,11 +35,12 @@ class InputWatch:
     def __init__(self, node: Node, inputs: InputNode) -> None:
         self._node, self._inputs = node, inputs
         self._heard: dict[str, tuple[int, float]] = {}  # messages of a topic, and when there were fewer
-        self._said, self._said_at = "", 0.0
+        self._said: tuple[str, ...] = ()  # codes
+        self._said_at = 0.0
         self.began = time.monotonic()
 
-    def sentence(self, matcher: SampleMatcher | None = None, samples: SampleInput | None = None) -> str:
-        """What is waited for; "" for nothing, or while it is too early to say.
+    def missing(self, matcher: SampleMatcher | None = None, samples: SampleInput | None = None) -> tuple[Remark, ...]:
+        """What is waited for; nothing while it is too early to say.
 
         Args:
             matcher: of joint states and wrenches; None before the robot is known.
@@ -43,12 +48,12 @@ class InputWatch:
         """
         now = time.monotonic()
         if now - self.began < PATIENCE:
-            return ""
+            return ()
         incompatible = self._inputs.incompatible()
         counts = {} if matcher is None else {"joint_states": matcher.joints.counts, "wrench": matcher.wrenches.counts}
         found = []
         for name, kind in self._inputs.topics.items():
-            if name not in (*counts, "robot_description"):
+            if name not in (*counts, DESCRIPTION):
                 continue
             received = counts[name].received if name in counts else 0
             silent = self._silence(name, received, now)
@@ -58,17 +63,17 @@ class InputWatch:
                 found.append(samples.refused_because(name))
         if not found and matcher is not None:
             found += _apart(matcher)
-        return printable("; ".join(found))
+        return tuple(found)
 
-    def log(self, sentence: str) -> None:
+    def log(self, missing: Sequence[Remark]) -> None:
         """Log what is waited for: at once when it is new, and again now and then."""
-        now = time.monotonic()
-        if sentence and (sentence != self._said or now - self._said_at > SAID_AGAIN):
-            self._node.get_logger().warning(f"waiting: {sentence}")
+        now, codes = time.monotonic(), tuple(one.code for one in missing)
+        if codes and (codes != self._said or now - self._said_at > SAID_AGAIN):
+            self._node.get_logger().warning(f"waiting: {waiting_text(missing)}")
             self._said_at = now
-        elif self._said and not sentence:
+        elif self._said and not codes:
             self._node.get_logger().info("nothing is missing any more")
-        self._said = sentence
+        self._said = codes
 
     def _silence(self, name: str, received: int, now: float) -> float:
         """Seconds since a message of a topic came, or since the beginning."""
@@ -78,27 +83,26 @@ class InputWatch:
             self._heard[name] = received, since
         return now - since
 
-    def _why_silent(self, name: str, kind: type, received: int, silent: float, policy: str) -> str:
+    def _why_silent(self, name: str, kind: type, received: int, silent: float, policy: str) -> Remark:
         topic, wanted = self._inputs.resolve_topic_name(name), _type_name(kind)
         publishers = self._inputs.get_publishers_info_by_topic(topic)
         if received and publishers:
-            return f"no message on {topic} for {silent:.0f} s"
+            return remark("topic-silent", topic=topic, seconds=silent)
         if not publishers:
             others = self._published_elsewhere(wanted, topic)
-            hint = f"; {wanted} is published on {others}: remap with -r {name}:=..." if others else ""
-            if name == "robot_description" and not others:
-                hint = "; set the parameter robot to a name from 'iparam robots' or to a robot file"
-            return f"nobody publishes {topic} ({wanted}){hint}"
+            if others:
+                return remark("topic-elsewhere", topic=topic, type=wanted, others=others, name=name)
+            return remark(f"{'description' if name == DESCRIPTION else 'topic'}-unpublished", topic=topic, type=wanted)
         types = {info.topic_type for info in publishers}
         if wanted not in types:
-            return f"{topic} is published as {', '.join(sorted(types))}, not as {wanted}"
+            return remark("topic-of-other-type", topic=topic, types=", ".join(sorted(types)), type=wanted)
         names = ", ".join(sorted({info.node_name for info in publishers}))
-        if policy:
-            way_out = "set reliable:=false" if policy == "RELIABILITY" else "start it with what this node asks for"
-            if name == "robot_description":
-                way_out = "it has to be latched (transient local), as robot_state_publisher publishes it"
-            return f"{topic} of {names} offers a quality of service ({policy}) that cannot match: {way_out}"
-        return f"no message yet on {topic}, which {names} publishes"
+        if not policy:
+            return remark("topic-empty", topic=topic, publishers=names)
+        advice = "Set reliable:=false." if policy == "RELIABILITY" else "Start it with what this node asks for."
+        if name == DESCRIPTION:
+            advice = "It has to be latched (transient local), as robot_state_publisher publishes it."
+        return remark("quality-of-service", topic=topic, publishers=names, policy=policy, advice=advice)
 
     def _published_elsewhere(self, wanted: str, topic: str) -> str:
         own = self._node.get_name()
@@ -112,16 +116,20 @@ class InputWatch:
         return ", ".join(sorted(others)[:MOST_NAMED])
 
 
-def _apart(matcher: SampleMatcher) -> list[str]:
-    """A sentence where both topics come and nothing fits, with how far their stamps are apart."""
+def waiting_text(missing: Sequence[Remark]) -> str:
+    """What is waited for, for people."""
+    return printable(" ".join(messages(missing)))
+
+
+def _apart(matcher: SampleMatcher) -> list[Remark]:
+    """What to say where both topics come and nothing fits: how far their stamps are apart."""
     joints, wrenches = matcher.joints.newest, matcher.wrenches.newest
     if matcher.matched or joints is None or wrenches is None or not matcher.given_up + len(matcher.wrenches):
         return []
     apart = abs(joints - wrenches) * 1e-9
     if apart < 0.5:
-        between = f"joint states come every {(matcher.joints.period or 0.0) * 1e-6:.0f} ms"
-        return [f"no wrench lies between two joint states that are near enough: {between}; see tolerance"]
-    return [f"the stamps of joint_states and wrench are {apart:.3g} s apart: both have to be stamped by one clock"]
+        return [remark("joint-states-too-far-apart", milliseconds=(matcher.joints.period or 0.0) * 1e-6)]
+    return [remark("stamps-apart", seconds=apart)]
 
 
 def _type_name(kind: Any) -> str:

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from iparam.bridges.ros2.backend import Imu, JointState, Node, WrenchStamped
-from iparam.bridges.ros2.description.transform_listener import TransformListener
 from iparam.bridges.ros2.diagnostics import received_time
 from iparam.bridges.ros2.input_node import InputNode
 from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.messages import stamp_or_now
 from iparam.bridges.ros2.readers import JointReader, UnknownFrameError, WrenchReader
 from iparam.bridges.ros2.serialized import JointStateDecoder, read_linear_acceleration, read_wrench
+from iparam.bridges.ros2.transform_listener import TransformListener
 from iparam.errors import InputError
 from iparam.printable import printable
+from iparam.remarks import Remark, remark
 
 COMPLAINTS = 5.0
 """Seconds between two complaints about messages that cannot be used."""
@@ -63,12 +64,12 @@ class SampleInput:
         if accelerometer:
             inputs.subscribe(Imu, "imu", self._imu, raw=True)
 
-    def refused_because(self, name: str) -> str:
+    def refused_because(self, name: str) -> Remark:
         """Why no message of a topic could be used so far."""
         if name == "joint_states":
-            wanted = ", ".join(self._joint_reader.driven)
-            return f"joint_states come {self._refused.get(name, 'in a form that cannot be read')}, wanted are {wanted}"
-        return f"no {name} can be used: {self._refused.get(name, 'they cannot be read')}"
+            found = self._refused.get(name, "in a form that cannot be read")
+            return remark("joints-not-found", topic=name, wanted=", ".join(self._joint_reader.driven), found=found)
+        return remark("messages-refused", topic=name, reason=self._refused.get(name, "they cannot be read"))
 
     def _joint_state(self, data: bytes, info: Any) -> None:
         buffer = self._matcher.joints
@@ -117,7 +118,6 @@ class SampleInput:
         """Look for a frame that the robot's description does not have; what is waited for, in words."""
         if self._transforms is None:
             self._transforms = TransformListener(self._node, self._inputs)
-        self._transforms.listen()
         if not self._wrench_reader.find(unknown.frame, self._transforms.tree):
             return f"{unknown}; {self._transforms.sentence}"
         self._transforms.stop()

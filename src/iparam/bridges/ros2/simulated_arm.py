@@ -90,7 +90,7 @@ class SimulatedArmNode(Node):
         if late < 0.0:
             return -late
         if late > BEHIND:
-            text = f"{late:.1f} s behind real time: the stamps are true, the messages late (lower --physics-rate)"
+            text = f"{late:.1f} s behind real time: the stamps are true, the messages late (lower physics_rate)"
             self.get_logger().warning(text, throttle_duration_sec=5.0)
         if self._due:
             at, publish, values = self._due.pop()

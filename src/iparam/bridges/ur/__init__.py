@@ -1,4 +1,4 @@
-"""Universal Robots arms: the protocol of their controllers, recording, guarded runs, and a twin that speaks it."""
+"""Universal Robots arms: the protocol of their controllers, recording, and guarded runs."""
 
 import lazy_loader
 

@@ -32,7 +32,3 @@ from .run.run_guard import GuardLimits as GuardLimits
 from .run.run_guard import RunStoppedError as RunStoppedError
 from .run.run_guard import check_model as check_model
 from .run.run_guard import check_ready as check_ready
-from .twin.arm import HOME as HOME
-from .twin.sockets import Fault as Fault
-from .twin.twin import TwinPorts as TwinPorts
-from .twin.twin import UrTwin as UrTwin

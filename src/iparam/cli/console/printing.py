@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,10 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import arg
 
+from iparam.cli.console.fixes import as_options, in_words
 from iparam.cli.console.option_names import in_options
 from iparam.cli.console.tables import fields_in_room, table_lines
 from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
+from iparam.remarks import Remark, Severity
 
 if TYPE_CHECKING:
     from iparam.estimation.estimate import Estimate
@@ -35,6 +38,48 @@ _COMBINED = ("sum", "difference")  # of several results, which may be sound each
 def note(text: str) -> None:
     """Print a remark that is no part of the result."""
     say(f"note: {text}")
+
+
+LABELS = {
+    Severity.INFO: "note",
+    Severity.CORRECTED: "corrected",
+    Severity.DOUBT: "warning",
+    Severity.REFUTED: "refuted",
+}
+"""How a remark begins, by its severity."""
+
+
+def note_remark(remark: Remark, about: str = "") -> None:
+    """Print a remark, with what it is about, and the options that correct it; see `doubts_told_once`."""
+    held = _HELD.get()
+    if held is not None and remark.lowers and not about:
+        if remark not in held:
+            held.append(remark)
+        return
+    say(f"{LABELS[remark.severity]}: {about}{in_words(remark)}")
+
+
+_HELD: ContextVar[list[Remark] | None] = ContextVar("doubts that are held back", default=None)
+
+
+@contextmanager
+def doubts_told_once() -> Iterator[None]:
+    """Hold doubts back for the table of the result, which lists them; those that none listed are noted at the end."""
+    held: list[Remark] = []
+    token = _HELD.set(held)
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+        for one in held:
+            note_remark(one)
+
+
+def listed_in_table(remarks: Iterable[Remark]) -> None:
+    """Say that a table lists the doubts among some remarks."""
+    held, listed = _HELD.get(), tuple(remarks)
+    if held is not None:
+        held[:] = [one for one in held if one not in listed]
 
 
 def say(text: str) -> None:
@@ -125,7 +170,9 @@ def say_refuted(estimate: Estimate | StaticEstimate) -> None:
     """The first line of what is said of a result, if its own data refute it: why, and the best cause."""
     refuted = estimate.refutation
     if refuted is not None:
-        say(" ".join(["REFUTED:", refuted.reason, *(cause.sentence for cause in refuted.causes[:1])]))
+        best = refuted.causes[:1]
+        fixes = [f"Correction: {as_options(cause.fix)}" for cause in best if cause.fix]
+        say(" ".join(["REFUTED:", refuted.reason, *(cause.sentence for cause in best), *fixes]))
 
 
 def fail_refuted(estimate: Estimate | StaticEstimate, output: Path | None) -> None:
@@ -139,8 +186,11 @@ def fail_refuted(estimate: Estimate | StaticEstimate, output: Path | None) -> No
 
 def print_estimate(estimate: Estimate, output: Path | None) -> None:
     """The verdict, the ten parameters with their 95 % intervals, what they rest on, and where they were written."""
+    from iparam.estimation.estimate_table import estimate_lines  # which no other command needs
+
+    listed_in_table(estimate.remarks)
     room = _room(shutil.get_terminal_size().columns)
-    for line in fields_in_room([in_options(line) for line in str(estimate).splitlines()], room):
+    for line in fields_in_room(list(estimate_lines(estimate, as_options)), room):
         print_line(line)
     if output is not None:
         print_line(f"result          {output}")

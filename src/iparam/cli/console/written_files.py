@@ -128,8 +128,6 @@ def _check(output: _Given, overwrite: bool) -> None:
     suffixes = _SUFFIXES.get(output.kind, ())
     if output.kind is FileKind.RECORDING:
         suffixes = iparam.recording.SUFFIXES
-    elif output.kind is FileKind.STUDY:
-        suffixes = iparam.fleet.STUDY_SUFFIXES
     if suffixes and output.path.suffix.lower() not in suffixes:
         raise InputError(f"{output.name} {output.path}: {output.kind} is a {' or '.join(suffixes)} file")
     if output.kind is not FileKind.BAG:  # a folder, which has rules of its own

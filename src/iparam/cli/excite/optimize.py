@@ -74,14 +74,13 @@ class Optimize(PlanningOptions, SchedulerOptions):
                 f"{robot.name} cannot turn its tool about all axes: of a payload's ten parameters it can tell "
                 f"{problem.information.size} combinations, and the motion is planned for those"
             )
-        with self.cluster() as cluster, live_line("starting the workers") as show:
+        with self.executor() as executor, live_line("starting the workers") as show:
             result = iparam.optimize_excitation(
                 problem,
                 seed=self.seed,
                 starts=self.starts,
                 time_budget=self.time_budget,
-                workers=self.workers,
-                executor=cluster,
+                executor=executor,
                 progress=None if show is None else lambda progress: show(progress_line(progress)),
             )
         if self.preset is not None:
@@ -149,7 +148,5 @@ class Optimize(PlanningOptions, SchedulerOptions):
 def progress_line(progress: Progress) -> str:
     """How the search goes."""
     best = f"best {progress.best:.4f}, valid" if progress.best < 1e300 else "nothing valid yet"
-    running = ", ".join(f"#{index} {value:.2f}" for index, value in sorted(progress.running.items()))
-    running = f"; running {running}" if running else ""
     remaining = "" if progress.time_left == float("inf") else f", {progress.time_left:.0f} s left"
-    return f"{progress.finished} starts done, {best}{remaining}{running}"
+    return f"{progress.finished} starts done, {best}{remaining}"

@@ -88,7 +88,7 @@ class Predict(PlannedMotionOptions, ShapeOptions):
 
     def _note_reach(self, shape: iparam.estimation.Shape, planned: TrajectoryFile) -> None:
         """A note if the motion was planned for less than the shape takes up: nobody knows what it hits."""
-        if planned.conditions is None or shape.movable:
+        if planned.conditions is None:
             return
         box = planned.conditions.payload
         beyond = np.inf if box is None else shape.beyond(box.size, box.center)
@@ -99,7 +99,7 @@ class Predict(PlannedMotionOptions, ShapeOptions):
             mass = "" if self.payload_mass is None else f" --payload-mass {self.payload_mass:g}"
             note(
                 f"{self.trajectory} was planned {kept}, so that it may hit something: 'iparam excite check "
-                f"{self.trajectory} {typed_box(*shape.box_around)}{mass}' tells"
+                f"{self.trajectory} {typed_box(*shape.bounds)}{mass}' tells"
             )
 
     def _predict(

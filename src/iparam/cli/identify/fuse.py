@@ -9,7 +9,7 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_estimate, print_json
+from iparam.cli.console.printing import AsJson, doubts_told_once, note_remark, print_estimate, print_json
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
@@ -34,6 +34,7 @@ class IdentifyFuse:
     overwrite: Overwrite = False
     json: AsJson = False
 
+    @doubts_told_once()
     def run(self) -> None:
         """Fuse, print and write."""
         if len(self.results) < 2:
@@ -41,8 +42,8 @@ class IdentifyFuse:
         found = iparam.fuse_estimates([iparam.Estimate.load(path) for path in self.results])
         if self.output is not None:
             found.save(self.output)
-        for warning in found.warnings:
-            note(warning)
+        for one in found.remarks:
+            note_remark(one)
         if self.json:
             print_json(found.to_document())
         else:

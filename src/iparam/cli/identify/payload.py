@@ -15,6 +15,7 @@ from tyro.conf import Positional, arg
 import iparam
 from iparam.cli.console.printing import (
     AsJson,
+    doubts_told_once,
     fail_refuted,
     note,
     print_estimate,
@@ -79,6 +80,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         """What --output will be."""
         return FileKind.STATIC_RESULT if self.static and not self.names_shape else FileKind.RESULT
 
+    @doubts_told_once()
     def run(self) -> None:
         """Identify, print and write."""
         if self.method == "all" and self.output is not None:
@@ -120,7 +122,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         if self.output is not None:
             estimate.save(self.output)
         say_refuted(estimate)
-        note_further(estimate.warnings, recording)
+        note_further(estimate.remarks, recording)
         held = self._held(estimate, robot)
         if self.json:
             print_json({**estimate.to_document(), **({} if held is None else {"held": held.to_document()})})
@@ -140,7 +142,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         names = ("", str(self.gripper))
         frame = frame or estimate.frame
         held = iparam.combine_estimates(estimate, gripper, minus=True, robot=robot, frame=frame, names=names)
-        note_further(warning for warning in held.warnings if warning not in estimate.warnings)
+        note_further(one for one in held.remarks if one not in estimate.remarks)
         return held
 
     def _load(self) -> tuple[Recording, Robot | None]:
@@ -187,7 +189,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
         if self.output is not None:
             estimate.save(self.output)
         say_refuted(estimate)
-        note_further(estimate.warnings, recording)
+        note_further(estimate.remarks, recording)
         if self.json:
             print_json(estimate.to_document())
         else:

@@ -93,7 +93,7 @@ class IdentifyRobot(ControllerLogOptions):
             known = {name: found.friction[term] for name, term in names.items() if term in found.friction}
             dynamics = {name: np.nan_to_num(values) for name, values in known.items()}
             iparam.files.write_atomically(self.urdf, iparam.robot.robot_to_urdf(found.robot, dynamics))
-        note_further(found.warnings, *recordings)
+        note_further(found.remarks, *recordings)
         if self.json:
             print_json(document)
         else:
@@ -104,7 +104,7 @@ class IdentifyRobot(ControllerLogOptions):
         try:
             held_out = self.load_other_log(path, robot, self.validate_rows)
         except InputError as error:
-            raise InputError(str(error).replace("rows=", "validate_rows=")) from error
+            raise error.renamed({"rows": "validate_rows"}) from error
         end = held_out.start + held_out.duration
         for log, recording in zip(self.logs, recordings, strict=True):
             apart = end < recording.start or recording.start + recording.duration < held_out.start

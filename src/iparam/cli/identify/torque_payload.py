@@ -10,7 +10,16 @@ import numpy as np
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import fail_refuted, print_json, print_line, progress_bar, say_refuted
+from iparam.cli.console.fixes import as_options
+from iparam.cli.console.printing import (
+    doubts_told_once,
+    fail_refuted,
+    listed_in_table,
+    print_json,
+    print_line,
+    progress_bar,
+    say_refuted,
+)
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.controller_logs import ControllerLogOptions
 from iparam.cli.options.drives import print_drives
@@ -47,6 +56,7 @@ class IdentifyTorquePayload(ControllerLogOptions):
     """File for the result: .json. Replaced if it exists."""
     overwrite: Overwrite = False
 
+    @doubts_told_once()
     def run(self) -> None:
         """Identify, print and write."""
         self.check_drives()
@@ -60,7 +70,7 @@ class IdentifyTorquePayload(ControllerLogOptions):
         if self.output is not None:
             found.save(self.output)
         say_refuted(found.estimate)
-        note_further(found.estimate.warnings, bare, loaded)
+        note_further(found.estimate.remarks, bare, loaded)
         if self.json:
             print_json(found.to_document())
         else:
@@ -81,7 +91,8 @@ class IdentifyTorquePayload(ControllerLogOptions):
         print_line(f"drive gains    {' '.join(numbers(found.drive_gains.values, 3))} {found.drive_gains.unit}".rstrip())
         print_line(f"residuals      {' '.join(numbers(found.torque_rms, 3))} N m, root mean square of each joint")
         print_line(f"samples        {estimate.samples}")
-        for line in estimate_lines(estimate, doubt_rows(estimate)):
+        listed_in_table(estimate.remarks)
+        for line in estimate_lines(estimate, as_options, doubt_rows(estimate, as_options)):
             print_line(line)
         if self.output is not None:
             print_line(f"result         {self.output}")

@@ -14,13 +14,13 @@ from tyro.conf import arg
 
 import iparam
 from iparam.arrays import FloatArray
-from iparam.cli.console.printing import note, say
+from iparam.cli.console.printing import note_remark, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.kinematics.sample_files import SampleBlock, is_trajectory_file, read_table
 from iparam.cli.kinematics.state_files import StatesHeader, writer_type
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
-from iparam.cli.options.planning import read_plan
+from iparam.cli.options.planning import Blend, blended, read_plan
 from iparam.errors import ContradictionError, InputError
 from iparam.files.atomic import atomic_file
 from iparam.files.kind import FileKind
@@ -50,9 +50,10 @@ class Batch(ArmOptions):
     """File for the states: .json, .csv or .parquet. Replaced if it exists."""
     overwrite: Overwrite = False
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the trajectory's)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF, SDF). A table needs it."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, xacro, MJCF). A table needs it."""
     fps: Annotated[float | None, arg(metavar="HZ", help_behavior_hint="(default: the trajectory's)")] = None
     """Samples a second taken from a trajectory."""
+    blend: Blend = None
     tip: Tip = None
     frame: Literal["tool", "base"] = "tool"
     """Axes of the velocities and accelerations. The pose is always in the base."""
@@ -78,12 +79,16 @@ class Batch(ArmOptions):
             return self._open_trajectory()
         if self.fps is not None:
             raise InputError("--fps is for trajectory files; the samples of a table are taken as they are")
+        if self.blend is not None:
+            raise InputError(
+                "--blend is for trajectory files; iparam.trajectory.apply_jerk_limit does the same to arrays of samples"
+            )
         stated = self._stated_robot()
         if not (self.robot or stated):
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")
         robot = robot_of(self.robot or stated, self.tip, **self.cut(), named_by="" if self.robot else str(self.input))
-        for remark in iparam.robot.check_same_arm(stated, robot, self.robot or stated, str(self.input)):
-            note(remark)
+        for one in iparam.robot.check_same_arm(stated, robot, self.robot or stated, str(self.input)):
+            note_remark(one)
         return robot, read_table(self.input, robot.num_joints)
 
     def _stated_robot(self) -> str:
@@ -107,7 +112,7 @@ class Batch(ArmOptions):
         return str(document["robot"])
 
     def _open_trajectory(self) -> tuple[Robot, Iterator[SampleBlock]]:
-        planned = read_plan(self.input)
+        planned = blended(read_plan(self.input), self.blend)
         name, fps = self.robot or planned.robot, planned.fps if self.fps is None else self.fps
         if not name:
             raise InputError(f"{self.input} does not say which robot it belongs to: add --robot")

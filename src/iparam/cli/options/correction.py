@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from tyro.conf import Suppress, UseAppendAction, arg
 
 import iparam
+from iparam.cli.console.fixes import as_options
 from iparam.cli.console.printing import note
 from iparam.cli.options.recorded_run import RecordedRunOptions
 from iparam.errors import InputError, StatedPathError
+from iparam.remarks import Remark
 from iparam.sensing.wrench_source import SIGN_DOUBTED
 
 if TYPE_CHECKING:
@@ -79,9 +81,9 @@ class CorrectedRunOptions(RecordedRunOptions):
     of_setup: Annotated[tuple[str, ...], Suppress] = ()
     # Which of the options it gave.
 
-    def concerns(self, warning: str) -> bool:
+    def concerns(self, remark: Remark) -> bool:
         """See `RecordingFileOptions.concerns`: a sign that is put right is no longer doubted."""
-        return not (self.measures == "reaction" and warning.startswith(SIGN_DOUBTED))
+        return not (self.measures == "reaction" and remark.code in SIGN_DOUBTED)
 
     def given_gravity(self) -> FloatArray | None:
         """Gravity as a statement that the recording's own must agree with; None where the correction has it."""
@@ -155,7 +157,7 @@ class CorrectedRunOptions(RecordedRunOptions):
                 f"here unless {option} gives another value"
             )
         if of_result:
-            note(f"corrected as in the identification: {of_result.options}")
+            note(f"corrected as in the identification: {as_options(of_result.fix)}")
         return of_result.merged(own)
 
     def _gravity(self) -> Any:

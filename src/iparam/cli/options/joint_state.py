@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,9 +13,10 @@ from tyro.conf import arg
 
 import iparam
 from iparam.arrays import FloatArray, as_float_array
-from iparam.cli.console.printing import AsJson, note
+from iparam.cli.console.printing import AsJson, note, note_remark
 from iparam.cli.options.arm import ArmOptions
 from iparam.errors import InputError
+from iparam.remarks import Severity
 from iparam.robot.loading import StatedArm, is_known, load_stated_robot, stated_name
 from iparam.robot.model import JointKind, Robot
 from iparam.robot.plausibility import fast_joints
@@ -45,7 +46,7 @@ class JointStateOptions(ArmOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str, arg(metavar="ROBOT")]
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     q: Annotated[tuple[float, ...], arg(metavar="Q0 Q1 ..")]
     """Joint positions, one number a joint [rad, or m for prismatic joints]."""
     dq: Annotated[tuple[float, ...], arg(metavar="DQ0 DQ1 ..", help_behavior_hint="(default: at rest)")] = ()
@@ -143,8 +144,8 @@ def note_shape(robot: Robot) -> None:
 def note_other_arm(stated: str | None, robot: Robot, given: str | None, holder: str) -> None:
     """A note if a motion was planned for another arm than the one that an option names: it may be tried on that."""
     found = iparam.robot.compare_with_stated(stated or "", robot, given or "", holder)
-    if found.same is False:
-        note(found.sentence)
+    if found.same is False and found.remark is not None:
+        note_remark(replace(found.remark, severity=Severity.DOUBT))
 
 
 def exact_count(values: Sequence[float], option: str, meaning: str, count: int) -> FloatArray:

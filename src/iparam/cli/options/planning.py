@@ -13,7 +13,8 @@ import numpy as np
 from tyro.conf import Positional, Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_line
+from iparam.cli.console.fixes import option_of
+from iparam.cli.console.printing import AsJson, note, note_remark, print_line
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, exact_count, note_other_arm, note_robot_file, note_shape, robot_of
 from iparam.cli.options.mounting import MountingOptions
@@ -41,7 +42,7 @@ def read_plan(path: Path) -> TrajectoryFile:
     """The trajectory of a file, with a note for each remark on it."""
     planned = iparam.load_trajectory(path)
     for each in planned.remarks:
-        note(f"{path}: {each}")
+        note_remark(each, f"{path}: ")
     return planned
 
 
@@ -68,7 +69,7 @@ class PlanningOptions(ArmOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Tip = None
     preset: Annotated[Literal["reference"] | None, arg(metavar="{reference}", help_behavior_hint="")] = None
     """A ready-made problem: 'reference', a UR5e as spheres with limits of its own."""
@@ -248,7 +249,7 @@ class PlanConditionOptions(PlanningOptions):
     ] = ()
     """Joints that do not move, and where they stand [rad or m], e.g. torso_lift_joint=0.2."""
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint=_PLAN)] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the plan's, or the robot's own)")] = (
         None
     )
@@ -361,14 +362,15 @@ def note_missing_limits(robot: Robot, conditions: PlanConditions) -> None:
     """Notes on the limits that neither the robot's file nor an option gives, and what is done without them."""
     if conditions.preset:  # which has its own
         return
-    for kind, each in iparam.excitation.usable_limits(robot, conditions.limits).remarks.items():
-        note(f"{each} (max_{kind}= states it)")
+    for each in iparam.excitation.usable_limits(robot, conditions.limits).remarks:
+        option = option_of(f"max_{each.values['limit']}")
+        note(f"{each} State it with {option}.")
 
 
 def note_rating(robot: Robot, mass: float | None) -> None:
     """A note if a payload is heavier than the maker of the arm allows."""
     for each in rating_remarks(robot, 0.0 if mass is None else mass):
-        note(str(each))
+        note_remark(each)
 
 
 def pose_units(robot: Robot) -> FloatArray:
@@ -382,7 +384,7 @@ def note_shapes_beyond_preset(
     """Notes on what a preset allows and the arm does not: faster joints, and links that touch beside its spheres."""
     limit, planned = float(np.min(robot.limits.velocity)), float(np.max(np.asarray(conditions.limits.velocity)))
     if planned > limit:
-        note(str(remark("reference-limits", planned=planned, robot=robot.name, limit=limit)))
+        note_remark(remark("reference-limits", planned=planned, robot=robot.name, limit=limit))
     times = validation_times(trajectory.duration)
     scene = iparam.robot.collision_scene(robot, boxes, conditions.cell)
     found = scene.first_contact(trajectory.evaluate(times).q)

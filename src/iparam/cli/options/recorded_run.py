@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note
+from iparam.cli.console.printing import note, note_remark
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import note_model
 from iparam.cli.options.mounting import MountingOptions
 from iparam.cli.options.recording_file import RecordingFileOptions
 from iparam.errors import InputError
+from iparam.remarks import Remark
 from iparam.robot.loading import load_robot
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
     """The options; a command adds its own to them."""
 
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: the recording's)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the recording's)")] = None
     """The frame taken as the tool: a link of the URDF, or 'flange'."""
 
@@ -75,11 +76,11 @@ class RecordedRunOptions(ArmOptions, RecordingFileOptions, MountingOptions):
     def with_arm(self, recording: iparam.Recording, path: Path) -> tuple[iparam.Recording, Robot]:
         """The recording and its arm, which must not contradict each other, with notes on the model."""
         if not (self.robot or recording.robot):
-            raise InputError(f"{path} does not say which robot it belongs to: add --robot")
+            raise InputError(f"{path} does not say which robot it belongs to: name it", argument="robot")
         robot = iparam.sensing.recorded_robot(recording, self.robot, self.tip, **self.cut(), file=path)
         note_model(robot)
         told = iparam.recording.with_followers(iparam.sensing.with_told_frame(recording, robot, self.tip), robot)
-        note_further(told.warnings, recording)
+        note_further(told.remarks, recording)
         iparam.sensing.check_run(told, robot, uses_wrench=recording.has("wrench"))
         return told, robot
 
@@ -97,9 +98,9 @@ def motion_source(name: str) -> MotionSource:
     return sources[name]()
 
 
-def note_further(warnings: Iterable[str], *recordings: Recording) -> None:
+def note_further(remarks: Iterable[Remark], *recordings: Recording) -> None:
     """Notes on what was found, without those that were given when the recordings were loaded."""
-    given = {warning for recording in recordings for warning in recording.warnings}
-    for warning in warnings:
-        if warning not in given:
-            note(warning)
+    given = {one for recording in recordings for one in recording.remarks}
+    for one in remarks:
+        if one not in given:
+            note_remark(one)

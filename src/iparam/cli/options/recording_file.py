@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from tyro.conf import arg
 
 import iparam
-from iparam.cli.console.printing import note
+from iparam.cli.console.printing import note_remark
+from iparam.remarks import Remark
 
 if TYPE_CHECKING:
     from iparam.robot.model import Robot
@@ -54,11 +55,11 @@ class RecordingFileOptions:
             rows=self.rows,
             time_range=self.time_range,
         )
-        for warning in recording.warnings:
-            if self.concerns(warning):
-                note(warning)
+        for one in recording.remarks:
+            if self.concerns(one):
+                note_remark(one)
         return recording
 
-    def concerns(self, warning: str) -> bool:
-        """Whether a warning of a recording is still true with the other options."""
+    def concerns(self, remark: Remark) -> bool:
+        """Whether a remark of a recording is still true with the other options."""
         return True

@@ -11,18 +11,12 @@ import numpy as np
 from tyro.conf import Suppress, arg
 
 import iparam
-from iparam.cli.console.printing import note
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
     from iparam.arrays import FloatArray
     from iparam.trajectory import PlannedPayload
-
-ESTIMATE = "estimate"
-
-ROUGHLY = (0.02, float(np.radians(20.0)))
-"""Standard deviations of a place [m] and of a turn about each axis [rad] that are known roughly."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,16 +25,12 @@ class ShapeOptions:
 
     shape: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """Shape of the load: a closed mesh (.stl .obj .ply .glb), its bodies are parts; or points (.csv .npz)."""
-    shape_pose: Annotated[
-        tuple[str, ...], arg(metavar="[estimate] [X Y Z R P Y]", help_behavior_hint="(default: as it is)")
-    ] = ()
-    """Where the shape's frame is in the tool frame [m, deg]; with 'estimate' about there, or anywhere, to be found."""
+    shape_pose: Annotated[tuple[float, ...], arg(metavar="X Y Z R P Y", help_behavior_hint="(default: the same)")] = ()
+    """Where the shape's frame is in the tool frame [m, deg]."""
     shape_scale: Annotated[float, arg(metavar="M")] = 1.0
     """Metres in one of the file's units: 0.001 for millimetres."""
     shape_tolerance: Annotated[float, arg(metavar="M")] = 0.001
     """How far its surfaces may be off, by placement or form: a standard deviation [m]."""
-    shape_parts: Annotated[int, arg(metavar="N")] = 1
-    """Into how many parts a shape of one body is divided, by nearness; 1: one density, which may vary."""
     density: Annotated[tuple[str, ...], arg(metavar="PART=KG/M3 ..", help_behavior_hint="(default: unknown)")] = ()
     """What is known of parts' densities [kg/m^3]: head=7850, or handle=500:1200 for a range."""
     shape_box: Annotated[tuple[float, ...], arg(metavar="LX LY LZ [X Y Z]", help_behavior_hint="")] = ()
@@ -55,38 +45,28 @@ class ShapeOptions:
 
     def known_shape(self) -> iparam.estimation.Shape | None:
         """The shape that the options describe, in the tool frame; None for none."""
+        self._refuse_alone()
         if self.shape_box:
-            return self._box()
+            if len(self.shape_box) not in (3, 6):
+                raise InputError(
+                    f"--shape-box needs 3 edge lengths, and perhaps the centre x y z, all in m, got "
+                    f"{len(self.shape_box)} numbers"
+                )
+            center = self.shape_box[3:] or (0.0, 0.0, 0.0)
+            return iparam.estimation.Shape.box(self.shape_box[:3], center, self.shape_tolerance)
         if self.shape is None:
-            self._refuse_alone()
             return None
         try:
-            shape = iparam.estimation.load_shape(
-                self.shape, scale=self.shape_scale, segments=self.shape_parts, tolerance=self.shape_tolerance
-            )
+            shape = iparam.estimation.load_shape(self.shape, scale=self.shape_scale, tolerance=self.shape_tolerance)
         except InputError as error:
-            raise InputError(str(error).replace("scale=", "--shape-scale ")) from None
+            raise error.renamed({"scale": "shape_scale"}) from None
         if self.density:
             shape = shape.with_densities(_densities(self.density))
-        return self._placed(shape) if self.shape_pose else shape
-
-    def _placed(self, shape: iparam.estimation.Shape) -> iparam.estimation.Shape:
-        """The shape where --shape-pose says that it is, exactly or roughly."""
-        estimate = self.shape_pose[0] == ESTIMATE
-        given = self.shape_pose[1:] if estimate else self.shape_pose
-        if estimate and not given:
-            return shape.roughly()
-        try:
-            values = tuple(float(text) for text in given)
-        except ValueError:
-            raise InputError(
-                f"--shape-pose takes x y z [m] and roll, pitch, yaw [deg], {ESTIMATE!r}, or {ESTIMATE!r} before them "
-                f"where they are known roughly, got {' '.join(self.shape_pose)!r}"
-            ) from None
-        numbers = exact_count(values, "--shape-pose", "x y z [m] and roll, pitch, yaw [deg]", 6)
+        if not self.shape_pose:
+            return shape
+        numbers = exact_count(self.shape_pose, "--shape-pose", "x y z [m] and roll, pitch, yaw [deg]", 6)
         turn = iparam.spatial.rotation_from_rpy(np.radians(numbers[3:]))
-        shape = shape.placed(iparam.spatial.transform_from(turn, numbers[:3]))
-        return shape.roughly(*ROUGHLY) if estimate else shape
+        return shape.placed(iparam.spatial.transform_from(turn, numbers[:3]))
 
     def with_stated_mass(self, shape: iparam.estimation.Shape | None) -> Self:
         """The options of a plan with the mass that stated densities make, unless they name one."""
@@ -100,43 +80,17 @@ class ShapeOptions:
             return self
         if getattr(self, "payload_center", None):
             raise InputError("--payload-center is that of --payload-size: leave it out, the shape says where it is")
-        size, center = shape.box_around
+        size, center = shape.bounds
         box = {"payload_size": tuple(size.tolist()), "payload_center": tuple(center.tolist())}
         return replace(self, box_of_shape=True, **box)  # type: ignore[arg-type]
 
     def check_box(self, shape: iparam.estimation.Shape, box: PlannedPayload | None) -> None:
-        """Refuse a box of --payload-size that does not hold the shape; a note where nobody knows whether it does."""
-        if box is None:
-            return
-        if shape.movable:
-            note(
-                f"--shape-pose {ESTIMATE} leaves open where the load is, and what is planned keeps the box "
-                f"{typed_box(box.size, box.center)} clear: give one that holds the load wherever it may be"
-            )
-        elif (beyond := shape.beyond(box.size, box.center)) > shape.tolerance:
+        """Refuse a box of --payload-size that does not hold the shape."""
+        if box is not None and (beyond := shape.beyond(box.size, box.center)) > shape.tolerance:
             raise InputError(
                 f"--payload-size is a box that the shape reaches {1e3 * beyond:.3g} mm out of, so that it could hit "
-                f"what the box does not: leave --payload-size out, or give {typed_box(*shape.box_around)}"
+                f"what the box does not: leave --payload-size out, or give {typed_box(*shape.bounds)}"
             )
-
-    def _box(self) -> iparam.estimation.Shape:
-        if self.shape is not None:
-            raise InputError("--shape-box is what is known without a --shape: leave one of the two out")
-        if len(self.shape_box) not in (3, 6):
-            raise InputError(
-                f"--shape-box needs 3 edge lengths, and perhaps the centre x y z, all in m, got {len(self.shape_box)} "
-                "numbers"
-            )
-        for option, given in (
-            ("--shape-pose", bool(self.shape_pose)),
-            ("--shape-scale", self.shape_scale != 1.0),
-            ("--shape-parts", self.shape_parts != 1),
-            ("--density", bool(self.density)),
-        ):
-            if given:
-                raise InputError(f"{option} says something of a shape, and --shape-box is none: add --shape FILE")
-        box = iparam.estimation.Shape.box(self.shape_box[:3], self.shape_box[3:] or (0.0, 0.0, 0.0))
-        return replace(box, tolerance=self.shape_tolerance)
 
     def typed_shape(self) -> str:
         """The options about the shape as they would be typed, each behind a blank; "" for none."""
@@ -145,28 +99,31 @@ class ShapeOptions:
             words += ["--shape", str(self.shape)]
         for option, values in (
             ("--shape-box", [f"{value:g}" for value in self.shape_box]),
-            ("--shape-pose", list(self.shape_pose)),
+            ("--shape-pose", [f"{value:g}" for value in self.shape_pose]),
             ("--density", list(self.density)),
         ):
             words += [option, *values] if values else []
         for option, number, usual in (
             ("--shape-scale", self.shape_scale, ShapeOptions.shape_scale),
             ("--shape-tolerance", self.shape_tolerance, ShapeOptions.shape_tolerance),
-            ("--shape-parts", self.shape_parts, ShapeOptions.shape_parts),
         ):
             words += [option, f"{number:g}"] if number != usual else []
         return "".join(f" {shlex.quote(word)}" for word in words)
 
     def _refuse_alone(self) -> None:
+        """Refuse options about a shape file where there is none."""
+        if self.shape is not None and self.shape_box:
+            raise InputError("--shape-box is what is known without a --shape: leave one of the two out")
+        tolerance = self.shape_tolerance != ShapeOptions.shape_tolerance and not self.shape_box
         for option, given in (
             ("--shape-pose", bool(self.shape_pose)),
             ("--shape-scale", self.shape_scale != 1.0),
-            ("--shape-tolerance", self.shape_tolerance != ShapeOptions.shape_tolerance),
-            ("--shape-parts", self.shape_parts != 1),
+            ("--shape-tolerance", tolerance),
             ("--density", bool(self.density)),
         ):
-            if given:
-                raise InputError(f"{option} says something of a shape: add --shape FILE")
+            if given and self.shape is None:
+                without = ", and --shape-box is none" if self.shape_box else ""
+                raise InputError(f"{option} says something of a shape{without}: add --shape FILE")
 
 
 def typed_box(size: FloatArray, center: FloatArray) -> str:

@@ -88,7 +88,7 @@ class CalibrateSensor(CorrectedRunOptions):
         )
         if self.output is not None:
             found.save(self.output)
-        note_further(found.warnings, *(run for run, _ in runs))
+        note_further(found.remarks, *(run for run, _ in runs))
         if self.json:
             print_json(found.to_document())
         else:

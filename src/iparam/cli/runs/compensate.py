@@ -59,7 +59,7 @@ class Compensate(CorrectedRunOptions):
         clean.save(self.output)
         note_unstored(clean, self.output)
         before, after = (np.sqrt(np.mean(part.signal("wrench").values ** 2, axis=0)) for part in (recording, clean))
-        note_further(clean.warnings, recording)
+        note_further(clean.remarks, recording)
         if self.json:
             print_json(
                 {
@@ -68,6 +68,7 @@ class Compensate(CorrectedRunOptions):
                     "rms_after": {"force": after[:3], "torque": after[3:]},
                     "output": str(self.output),
                     "warnings": list(clean.warnings),
+                    "remarks": [one.to_document() for one in clean.remarks],
                 }
             )
             return

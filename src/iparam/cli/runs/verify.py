@@ -69,7 +69,7 @@ class Verify(CorrectedRunOptions):
         doubt = REPEATED if found.same_motion else UNKNOWN
         if not found.other_motion:
             say(f"WARNING: {doubt}.")
-        note_further(found.warnings, recording)
+        note_further(found.remarks, recording)
         if self.json:
             print_json({**found.as_json(), "passed": found.passed and not repeated})
         else:

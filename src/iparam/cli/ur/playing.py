@@ -15,7 +15,7 @@ from tyro.conf import arg
 import iparam
 from iparam.bridges.ur.rtde.controller_state import PROTECTIVE_STOP
 from iparam.cli.console.interruption import StopRequest, interruption
-from iparam.cli.console.printing import AsJson, note, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, note_remark, print_line, print_table
 from iparam.cli.options.mounting import SensorPlaceOptions
 from iparam.cli.options.planning import PlanConditionOptions
 from iparam.cli.ur.options import (
@@ -343,8 +343,8 @@ class _GuardedRun:
                 unsaved = failed
                 if error is None and reason:  # what comes next is another exception
                     note(str(unsaved))
-        for warning in recording.warnings:
-            note(warning)
+        for one in recording.remarks:
+            note_remark(one)
         if error is not None:
             self._explain(error, reason, recording, unsaved)
         if unsaved is not None:

@@ -12,7 +12,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.cli.console.interruption import StopRequest, interruption
-from iparam.cli.console.printing import AsJson, note, print_json, print_line
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
 from iparam.cli.options.mounting import MountingOptions, SensorPlaceOptions, note_unstored
@@ -60,7 +60,7 @@ class Record(MountingOptions, SensorPlaceOptions, HostOption):
     duration: Annotated[float | None, arg(metavar="S", help_behavior_hint="(default: until Ctrl-C)")] = None
     """How long to record [s]."""
     robot: Annotated[str | None, arg(metavar="ROBOT", help_behavior_hint="(default: ask the controller)")] = None
-    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, SDF, xacro: 'FILE NAME:=VALUE')."""
+    """A name from 'iparam robots', or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
     wrench: Literal["auto", "tcp-force", "raw"] = "auto"
     """Field that the wrench is made from. auto: raw, if the controller has it in newtons."""
     measures: Literal["reaction", "action"] = "reaction"
@@ -117,8 +117,8 @@ class Record(MountingOptions, SensorPlaceOptions, HostOption):
                 note_unstored(recording, self.output)
         finally:
             spill.close()
-        for warning in recording.warnings:
-            note(warning)
+        for one in recording.remarks:
+            note_remark(one)
         self._report(recording)
         if recorder.failure is not None:
             raise recorder.failure
@@ -177,6 +177,7 @@ class Record(MountingOptions, SensorPlaceOptions, HostOption):
                     "signals": list(recording.signals),
                     "metadata": dict(facts),
                     "warnings": list(recording.warnings),
+                    "remarks": [one.to_document() for one in recording.remarks],
                 }
             )
             return

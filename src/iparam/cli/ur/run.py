@@ -145,6 +145,7 @@ class Run(PlannedMotionOptions, PlayingOptions):
                     "metadata": dict(facts),
                     "precision": None if known is None else known.as_json(),
                     "warnings": list(recording.warnings),
+                    "remarks": [one.to_document() for one in recording.remarks],
                 }
             )
             return

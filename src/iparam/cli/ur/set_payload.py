@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import AsJson, note, print_json, print_line, print_table
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line, print_table
 from iparam.cli.ur.options import HostOption, confirm, require_somebody_to_ask
 from iparam.errors import InputError, IparamError
 from iparam.export.load import DEFAULT_FRAME
@@ -41,7 +41,7 @@ class SetPayload(HostOption):
     ] = None
     """A name from 'iparam robots', for a controller that does not say which arm it has."""
     accept_warnings: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Send a result whose warnings discredit it: you know better, and why."""
+    """Send a result whose remarks discredit it: you know better, and why."""
     yes: Annotated[bool, arg(help_behavior_hint="")] = False
     """Send without asking first. Needed where there is no terminal."""
     json: AsJson = False
@@ -67,8 +67,8 @@ class SetPayload(HostOption):
                     f"{self.result}: {error}; --accept-warnings sends it nevertheless"
                 ) from None
         require_somebody_to_ask(self.yes, "set the payload", "it may be set")
-        for warning in load.warnings:
-            note(warning)
+        for one in load.remarks:
+            note_remark(one)
 
         def approve(robot_name: str, present: dict[str, Any] | None) -> None:
             stated = load.robot.lower() if isinstance(load, iparam.export.IdentifiedLoad) else ""

@@ -70,7 +70,7 @@ def compare_methods(
         moved = OrientationMotion().motion(recording)
     elif robot is not None and not isinstance(source, MotionEstimate) and not given.estimated:
         recording, restamped = evenly_stamped(recording)
-        recording = recording.with_warnings(*restamped)
+        recording = recording.with_remarks(*restamped)
         moved = known_motion(recording, robot, source)
     estimates: dict[str, Estimate] = {}
     failures: dict[str, str] = {}

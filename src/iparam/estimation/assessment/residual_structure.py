@@ -27,6 +27,9 @@ EXCESS = 6.0
 LASTING = 0.35
 """Correlation of neighbouring stretches from which on errors outlast them."""
 
+LINEAR = 3e-3
+"""Residual, as a share of the wrench of the load, that every sensor has of its own: none is more linear."""
+
 RAISED = 2.0
 """Scatter of the stretches, in that of independent samples, from which on that matters."""
 

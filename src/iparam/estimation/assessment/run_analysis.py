@@ -110,7 +110,7 @@ def analyze_run(
     recording = correction.applied(recording, robot)
     if motion is None:
         recording, restamped = evenly_stamped(recording)
-        recording = recording.with_warnings(*restamped)
+        recording = recording.with_remarks(*restamped)
         motion = KalmanMotion().motion(recording, robot)
     problem = problem_from_recording(recording, robot, motion=motion, delay=delay, correction=correction.remaining())
     bias = estimate.sensor_bias

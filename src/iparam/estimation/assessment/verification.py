@@ -12,6 +12,7 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.applicability import check_frame, comes_from, compare_arm
 from iparam.estimation.assessment.motion_path import SAME, motion_path, shared_motion
+from iparam.estimation.assessment.residual_structure import LINEAR
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, RunAnalysis, analyze_run
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
@@ -20,6 +21,7 @@ from iparam.motion.motion import MotionEstimate
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.regressor.identifiability import PARAMETER_NAMES, turns_gravity
+from iparam.remarks import Remark, messages, remark
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95, percent
 from iparam.sensing.correction import Correction
@@ -47,9 +49,6 @@ MASS_TOLERANCE = 0.01
 FITTED_RANK = 1e-6
 """Share of the largest singular value below which fitted parameters make up nothing."""
 
-NEGLIGIBLE = 1e-3
-"""Share of the signal that counts as noise where a sensor has less: nobody needs a better prediction."""
-
 
 @dataclass(frozen=True, eq=False)
 class Verification:
@@ -73,7 +72,7 @@ class Verification:
         known_mass: what the load weighs, where that is known [kg]; None otherwise.
         mass_tolerance: by which share of it the estimate may be off, besides its own interval.
         refuted: whether the data that the estimate comes from are against it: then it passes nothing.
-        warnings: what was found wrong with the data, one sentence each.
+        remarks: what was found in the data.
     """
 
     rms: FloatArray
@@ -94,15 +93,15 @@ class Verification:
     known_mass: float | None = None
     mass_tolerance: float = MASS_TOLERANCE
     refuted: bool = False
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def by_noise(self) -> FloatArray:
         """(6,) rms in units of what is expected: 1 where nothing is left but noise.
 
-        Less than a thousandth of the largest signal of force, or of torque, counts as that much.
+        No sensor is so linear that less than `LINEAR` of the largest signal of force, or of torque, can be expected.
         """
-        least = NEGLIGIBLE * np.repeat([self.signal[:3].max(), self.signal[3:].max()], 3)
+        least = LINEAR * np.repeat([self.signal[:3].max(), self.signal[3:].max()], 3)
         floor = np.maximum(self.expected, np.maximum(least, np.finfo(float).tiny))
         return np.asarray(self.rms / floor)
 
@@ -189,7 +188,8 @@ class Verification:
             "mass": self.mass,
             "known_mass": self.known_mass,
             "mass_right": None if self.known_mass is None else self.mass_right,
-            "warnings": list(self.warnings),
+            "warnings": list(messages(self.remarks)),
+            "remarks": [one.to_document() for one in self.remarks],
         }
 
 
@@ -242,11 +242,7 @@ def verify_estimate(
     corrected = recording if correction is None else correction.applied(recording, robot)
     shared = shared_motion(estimate.path, motion_path(corrected), robot)
     if shared is not None and shared >= SAME and not comes_from(estimate, recording):
-        remarks.append(
-            f"this run follows the motion that the result was identified from ({100 * shared:.0f} % of its poses are "
-            "on that path): errors that come with the poses repeat in it, and are predicted as well. Verify with "
-            "another motion"
-        )
+        remarks.append(remark("same-motion", share=100 * shared))
     run = analyze_run(
         recording, robot, estimate, motion=motion, delay=delay, fit_offset=not keep_bias, correction=correction
     )
@@ -274,10 +270,7 @@ def verify_estimate(
     time = run.problem.time
     if run.fitted.any():
         missing = ", ".join(name for name, fit in zip(PARAMETER_NAMES, run.fitted, strict=True) if fit)
-        remarks.append(
-            f"the result does not have {missing} about the frame's origin, which its data did not determine: they are "
-            "fitted to this run and not verified; the rest is"
-        )
+        remarks.append(remark("parameters-not-verified", parameters=missing))
     return Verification(
         rms=frozen(run.rms),
         noise=frozen(noise),
@@ -297,7 +290,7 @@ def verify_estimate(
         known_mass=known_mass,
         mass_tolerance=mass_tolerance,
         refuted=estimate.refutation is not None,
-        warnings=(*remarks, *run.problem.warnings),
+        remarks=(*remarks, *run.problem.remarks),
     )
 
 
@@ -308,15 +301,15 @@ def _telling_motion(robot: Robot, recording: Recording) -> str:
     return f"a faster motion ({robot.name} cannot turn its tool over: accelerations alone tell the weight)"
 
 
-def _agreement(estimate: Estimate, recording: Recording, robot: Robot, keep_bias: bool) -> list[str]:
-    """Refuse an estimate that cannot predict this run; what is odd about the two, one sentence each."""
+def _agreement(estimate: Estimate, recording: Recording, robot: Robot, keep_bias: bool) -> list[Remark]:
+    """Refuse an estimate that cannot predict this run; remark what is odd about the two."""
     check_frame(estimate.frame, robot)
     arm = compare_arm(estimate, robot)
     if arm.same is False and keep_bias:
-        raise ContradictionError(f"{arm.sentence}: the bias of its sensor is not that of this one; let it be fitted")
-    remarks = [arm.sentence] if arm.sentence else []
+        raise ContradictionError(f"{arm.remark} The bias of its sensor is not that of this one: let it be fitted")
+    remarks = [] if arm.remark is None else [arm.remark]
     if comes_from(estimate, recording):
-        remarks.append("the result comes from this very run: that it predicts it proves little. Verify with another")
+        remarks.append(remark("verified-with-own-run"))
     return remarks
 
 

@@ -18,6 +18,7 @@ from iparam.estimation.causes.hypothesis import ALIKE, Explanation, loads_differ
 from iparam.estimation.causes.search import Causes
 from iparam.estimation.estimate import Cause, Estimate
 from iparam.estimation.payload.estimate_assembly import widened
+from iparam.remarks import remark
 from iparam.rounding import significant
 
 CORRECTIONS = (
@@ -78,13 +79,13 @@ def rivals(causes: Causes, estimate: Estimate, residual_squares: float) -> tuple
     return tuple(found)
 
 
-def with_rivals(estimate: Estimate, found: tuple[Rival, ...], option: str) -> Estimate:
+def with_rivals(estimate: Estimate, found: tuple[Rival, ...], correction: str) -> Estimate:
     """The estimate with intervals that cover the loads of its rivals, and with a cause for each kind of them.
 
     Args:
         estimate: of all ten parameters.
         found: see `rivals`; several of a kind for those of other loads.
-        option: of the correction, as it was typed.
+        correction: what was corrected, for people.
     """
     farthest: dict[str, Rival] = {}
     for one in found:
@@ -99,36 +100,35 @@ def with_rivals(estimate: Estimate, found: tuple[Rival, ...], option: str) -> Es
         if slug in told:
             continue
         own = f"with a load of {significant(float(one.phi[0]), 4)} kg instead of {significant(estimate.mass, 4)} kg"
-        said = f"{one.explanation.finding.rstrip(',')} explains the recording as well as {option}, {own}."
+        said = f"{one.explanation.finding.rstrip(',')} explains the recording as well as {correction}, {own}."
         causes.append(Cause(slug, said, rms, rms))
-    remark = (
-        f"These data do not tell whether {option} is right: {', '.join(farthest)} would explain them as well, with "
-        "another load, and the standard deviations count that. A scale tells (iparam verify --known-mass)."
-    )
     return dataclasses.replace(
         widened(estimate, moves.T @ moves),
         causes=(*estimate.causes, *causes),
-        warnings=(*estimate.warnings, remark),
+        remarks=(
+            *estimate.remarks,
+            remark("correction-ambiguous", correction=correction, others=", ".join(farthest)),
+        ),
     )
 
 
-def with_uncorrected(estimate: Estimate, moves: FloatArray, option: str) -> Estimate:
+def with_uncorrected(estimate: Estimate, moves: FloatArray, correction: str) -> Estimate:
     """The estimate with intervals that cover the loads of a recording which is sound without what was estimated along.
 
     Args:
         estimate: of all ten parameters.
         moves: (K, 10) to the loads that the recording as it is gives, alone and with small mistakes that it speaks for.
-        option: of what was estimated, with what was found.
+        correction: what was estimated, with what was found, for people.
     """
     if estimate.gain is not None:  # a shape holds it
         moves = moves @ estimate.gain.T
     far = moves[np.max(np.abs(moves) / estimate.standard_deviation.phi, axis=1) > FAR_UNCORRECTED]
     if not far.size:
         return estimate
-    remark = (
-        f"The recording is sound without {option}, and gives another load then: the standard deviations count that."
+    return dataclasses.replace(
+        widened(estimate, far.T @ far),
+        remarks=(*estimate.remarks, remark("correction-not-needed", correction=correction)),
     )
-    return dataclasses.replace(widened(estimate, far.T @ far), warnings=(*estimate.warnings, remark))
 
 
 def _distance(phi: FloatArray, estimate: Estimate) -> float:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.causes.fit import Fit, linear_fit
+from iparam.remarks import Plain
 from iparam.rounding import significant
-from iparam.sensing.correction import Correction
+from iparam.sensing.correction import ESTIMATE, Correction
 
 ITERATIONS = 12
 """Of Gauss and Newton, at most."""
@@ -57,12 +58,12 @@ class Explanation:
         finding: what it says is wrong, to be followed by what that does to the residual: "Turning the sensor by ...".
         fit: of load, bias and parameters.
         num_parameters: that were fitted or chosen, beside load and bias.
-        correction: what puts it right; None where no option does.
-        advice: what to do where no option puts it right, or beside it: "..."; "" for nothing.
+        correction: what puts it right; None where no correction does.
+        advice: what to do where none puts it right, or beside it: "..."; "" for nothing.
         penalty: what it takes beyond its squares, in their unit: of samples that it leaves out.
-        typed: options that put it right and are no corrections of the recording, such as another robot's name.
+        setting: what puts it right and is no correction of the recording, such as another robot's name.
         seen: whether the signals themselves show it, whatever the load: it is told even if it explains little.
-        estimable: option that can be estimated along with the load, and should be where its own error matters.
+        estimable: correction that can be estimated along with the load, and should be where its own error matters.
         relative_deviation: standard deviation of a lag, as a share of it; 0 for what is no lag.
         scale: what the load of the fit is to be multiplied with to be that of the corrected recording.
         plausible: whether it is believed where somebody says that another one, which explains as much, is right.
@@ -77,7 +78,7 @@ class Explanation:
     advice: str = ""
     penalty: float = 0.0
     scale: float = 1.0
-    typed: str = ""
+    setting: Mapping[str, Plain] = field(default_factory=dict)
     estimable: str = ""
     seen: bool = False
     relative_deviation: float = 0.0
@@ -85,13 +86,13 @@ class Explanation:
     factors: tuple[float, ...] = (1.0,)
 
     @property
-    def options(self) -> str:
-        """What a user types to put it right; "" for nothing."""
-        if self.typed or self.correction is None:
-            return self.typed
+    def fix(self) -> Mapping[str, Plain]:
+        """What to change to put it right; empty for nothing."""
+        if self.setting or self.correction is None:
+            return self.setting
         if self.estimable and self.fit.widening > MATTERS:
-            return f"--{self.estimable} estimate"
-        return self.correction.options
+            return {self.estimable: ESTIMATE}
+        return self.correction.fix
 
     @property
     def phi(self) -> FloatArray:
@@ -131,7 +132,7 @@ class Explanation:
         return f"{self.cause} ({what}{own})"
 
     def sentence(self, base: Fit) -> str:
-        """One sentence: what it would explain of a fit without it, and the option that puts it right."""
+        """One sentence: what it would explain of a fit without it."""
         before, after, unit = base.force_rms, self.fit.force_rms, "N"
         if after > 0.9 * before and self.fit.torque_rms < 0.9 * base.torque_rms:
             before, after, unit = base.torque_rms, self.fit.torque_rms, "N m"
@@ -139,8 +140,6 @@ class Explanation:
         if len(self.factors) > 1:
             low, high = (significant(float(one * self.phi[0]), 4) for one in (min(self.factors), max(self.factors)))
             text += f", with a load of {low} to {high} kg, by which channel is right"
-        if self.options:
-            text += f": add {self.options}"
         return f"{text}.{' ' + self.advice if self.advice else ''}"
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray, block_means
-from iparam.errors import IparamError
 from iparam.estimation.assessment.derived_values import NAMES, derived_of, derived_values, parameter_scales
 from iparam.estimation.assessment.refutation import shows_no_body, too_little_explained, unexplained
 from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, examine
@@ -24,13 +23,13 @@ from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.estimate import Cause, Estimate, Refutation
-from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.payload.bias_drift import BiasDrift
-from iparam.estimation.payload.estimate_assembly import FOLLOWS, LASTS, LEFT_OUT, widened
+from iparam.estimation.payload.estimate_assembly import STRUCTURE, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
-from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors, require_identifiable
+from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors
 from iparam.estimation.static.slow_motion import slow_means
 from iparam.recording.statements import are_poses
+from iparam.remarks import Remark, remark
 from iparam.rounding import NORMAL_95, significant
 from iparam.spatial.parameters import InertialParameters
 
@@ -51,27 +50,12 @@ WELL_EXCITED = 20.0
 """Condition number of a motion up to which it is not to blame for that: the load is too light for the sensor. The best
 motions have 2; a tenth of their way has 50."""
 
-COUNTED = (
-    "The residuals hold more than noise. By how much what would explain them (the causes) moves the load counts in the "
-    "standard deviations."
-)
-
-HARDLY_TESTED = (
-    "{} samples of the wrench are few: mistakes that a longer run would show, such as a sensor that is turned by some "
-    "degrees, may be in them unseen."
-)
-
-UNSHOWN = (
-    "These data would not show {}, and the standard deviations count by how much that would move the load. If it is "
-    "known to be right, say so: {}."
-)
-
 MOUNTED = {
-    "place": ("a sensor that is 8 mm away from its place", "--sensor-offset 0 0 0"),
-    "turn": ("one that is turned by 2 deg", "--sensor-rotation 0 0 0"),
-    "gravity": ("a base that is tilted by 2 deg", "--gravity {:.5g} {:.5g} {:.5g}"),
+    "place": ("a sensor that is 8 mm away from its place", "sensor_offset"),
+    "turn": ("one that is turned by 2 deg", "sensor_rotation"),
+    "gravity": ("a base that is tilted by 2 deg", "gravity"),
 }
-"""What is mounted, and how somebody says that it is right, by kind of `SIZES`; the gravity is that of the run."""
+"""What may be mounted wrongly, and the correction that states how it is, by kind of `SIZES`."""
 
 FAR = 4.0
 """Standard deviations that a mistake which the data hardly show must move the load by to count."""
@@ -143,7 +127,7 @@ def judged(
         return Judgement(_with(estimate, reason, told))
     causes = find_causes(examined)
     if shown.alarms == (FEW,) and not reason and not causes.found:
-        estimate = _remarking(estimate, HARDLY_TESTED.format(run.problem.num_samples))
+        estimate = _remarking(estimate, remark("few-samples", count=run.problem.num_samples))
         estimate = _counting_unseen(run, estimate, shown.unseen, known)
         return Judgement(_with(estimate, "", (*told, *_too_little(estimate))))
     if estimate.complete and not reason and finer_than_sensors(causes.base):
@@ -243,8 +227,8 @@ def _too_few(run: PreparedRun, estimate: Estimate) -> str:
     )
 
 
-def _remarking(estimate: Estimate, remark: str) -> Estimate:
-    return dataclasses.replace(estimate, warnings=(*estimate.warnings, remark))
+def _remarking(estimate: Estimate, said: Remark) -> Estimate:
+    return dataclasses.replace(estimate, remarks=(*estimate.remarks, said))
 
 
 def _with(estimate: Estimate, reason: str, causes: tuple[Cause, ...]) -> Estimate:
@@ -278,9 +262,9 @@ def _upside_down(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
     if not estimate.mass < -SURE * estimate.standard_deviation.mass:
         return ()
     rms = _force_rms(estimate)
-    option = f"--measures {'action' if run.measures == 'reaction' else 'reaction'}"
-    said = f"Reversing the wrench makes it a load of {-estimate.mass:.4g} kg: add {option}."
-    return (Cause("wrench-sign", said, rms, rms, option),)
+    other = "action" if run.measures == "reaction" else "reaction"
+    said = f"Reversing the wrench makes it a load of {-estimate.mass:.4g} kg."
+    return (Cause("wrench-sign", said, rms, rms, {"measures": other}),)
 
 
 def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
@@ -288,7 +272,7 @@ def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
     return (Cause("too-heavy", sentence, rms, rms),) if sentence else ()
 
 
-def _allowing(estimate: Estimate, moves: FloatArray, remark: bool) -> Estimate:
+def _allowing(estimate: Estimate, moves: FloatArray, visible: bool) -> Estimate:
     """The estimate with wider intervals for what small mistakes, that the data do not show clearly, would move by more
     than its intervals have room for; with a remark if there is something to be seen.
     """
@@ -296,18 +280,16 @@ def _allowing(estimate: Estimate, moves: FloatArray, remark: bool) -> Estimate:
     if not far.size:
         return estimate
     estimate = widened(estimate, far.T @ far)
-    return _counting(estimate) if remark else estimate
+    return _counting(estimate) if visible else estimate
 
 
 def _counting_unseen(
     run: PreparedRun, estimate: Estimate, unseen: dict[str, FloatArray], known: Collection[str]
 ) -> Estimate:
-    """The estimate, unless it is good, with wider intervals for what mistakes of the usual size, that such data cannot
-    show, would move it by; but not for kinds that are known to be right.
-
-    A result that is good otherwise rests on data that show more than these mistakes.
+    """The estimate with wider intervals for what mistakes of the usual size, that such data cannot show, would move it
+    by; but not for kinds that are known to be right.
     """
-    if not estimate.complete or _good_by_data(run, estimate):
+    if not estimate.complete:
         return estimate
     deviations = estimate.standard_deviation.phi
     counted = {
@@ -318,21 +300,13 @@ def _counting_unseen(
     if not counted:
         return estimate
     moves, texts = np.concatenate(list(counted.values())), [MOUNTED[kind] for kind in counted]
-    options = " ".join(option.format(*run.gravity) for _, option in texts)
-    remark = UNSHOWN.format(" or ".join(text for text, _ in texts), options)
-    return _remarking(widened(estimate, moves.T @ moves), remark)
-
-
-def _good_by_data(run: PreparedRun, estimate: Estimate) -> bool:
-    """Whether the data by themselves give a good result, whatever was told beside them."""
-    if estimate.shape is not None:
-        try:
-            require_identifiable(run.problem)
-            estimate = ConsistentLeastSquares().fit(run.problem)
-        except IparamError:
-            return False
-    of_data = tuple(text for text in estimate.warnings if not text.endswith(LEFT_OUT))
-    return bool(dataclasses.replace(estimate, warnings=of_data).assessment["verdict"] == "good")
+    stated = {"sensor_offset": (0.0, 0.0, 0.0), "sensor_rotation": (0.0, 0.0, 0.0), "gravity": run.gravity}
+    said = remark(
+        "mounting-unseen",
+        mistakes=" or ".join(text for text, _ in texts),
+        fix={field: stated[field] for _, field in texts},
+    )
+    return _remarking(widened(estimate, moves.T @ moves), said)
 
 
 def _reaching(estimate: Estimate, moves: FloatArray) -> FloatArray:
@@ -347,13 +321,13 @@ def _far(estimate: Estimate, moves: FloatArray) -> FloatArray:
 
 def _counting(estimate: Estimate) -> Estimate:
     """The estimate with the remark that its standard deviations count what else would explain the data."""
-    return _remarking(_without_structure(estimate), COUNTED)
+    return _remarking(_without_structure(estimate), remark("residuals-counted"))
 
 
 def _without_structure(estimate: Estimate) -> Estimate:
     """The estimate without the remarks on its residuals' structure that what is counted makes untrue."""
-    kept = tuple(text for text in estimate.warnings if text not in (FOLLOWS, LASTS))
-    return dataclasses.replace(estimate, warnings=kept)
+    kept = tuple(one for one in estimate.remarks if one.code not in STRUCTURE)
+    return dataclasses.replace(estimate, remarks=kept)
 
 
 def _force_rms(estimate: Estimate) -> float:
@@ -363,7 +337,7 @@ def _force_rms(estimate: Estimate) -> float:
 def _compensated(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None) -> tuple[Cause, ...]:
     """What was found in the recording and put right before anything was fitted."""
     rms = _force_rms(estimate)
-    found = [*run.compensated, *([] if drift is None else [("drift", drift.sentence)])]
+    found = [*run.compensated, *([] if drift is None else [("drift", drift.remark.message)])]
     return tuple(Cause(slug, sentence, rms, rms) for slug, sentence in found)
 
 

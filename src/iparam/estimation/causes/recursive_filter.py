@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation.kernels import filter_columns
+from iparam.native import recursions
 
 
 def recursive_filter(ahead: Sequence[float], back: Sequence[float], values: FloatArray, step: float) -> FloatArray:
@@ -32,6 +32,4 @@ def recursive_filter(ahead: Sequence[float], back: Sequence[float], values: Floa
         else:
             row[:2] = constant + linear * rate, constant - linear * rate
     flat = np.array(values, dtype=np.float64).reshape(len(values), -1)
-    found = np.empty_like(flat)
-    filter_columns(factors / factors[1, 0], flat, found)
-    return found.reshape(values.shape)
+    return recursions.recursive_filter(factors / factors[1, 0], flat).reshape(values.shape)

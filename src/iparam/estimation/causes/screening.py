@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.estimation.assessment.residual_structure import LINEAR
 from iparam.estimation.causes.examined_run import LEAST_MEANS, ExaminedRun, gravity_regressor
 from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
@@ -48,9 +49,6 @@ TOLD = 1e-4
 
 VISIBLE = 1e-3
 """Residual, as a share of the changes of the force and of the torque, below which nobody needs to hear of it."""
-
-LINEAR = 3e-3
-"""Residual, as a share of the wrench of the load, that every sensor has of its own: none is more linear."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -117,7 +117,7 @@ class Causes:
             others = [other.named_beside(one) for other in same if other is not one]
             if one in same and others:
                 sentence += f" These data do not tell it from {' or '.join(others)}."
-            causes.append(Cause(one.cause, sentence, self.base.force_rms, one.fit.force_rms, one.options))
+            causes.append(Cause(one.cause, sentence, self.base.force_rms, one.fit.force_rms, one.fix))
         return tuple(causes[:MOST_TOLD])
 
 
@@ -195,6 +195,4 @@ def _besides(given: Correction, one: Explanation) -> Explanation:
     whole = given.followed_by(one.correction)
     if whole is not None:
         return replace(one, correction=whole)
-    return replace(
-        one, correction=None, estimable="", advice=f"It counts besides {given.options}. {one.advice}".rstrip()
-    )
+    return replace(one, correction=None, estimable="", advice=f"It counts besides {given.text}. {one.advice}".rstrip())

@@ -52,8 +52,9 @@ def examine_recording(
     if estimate is not None:
         known = "all ten parameters" if estimate.complete else ", ".join(estimate.determined) or "nothing"
         facts.append(Check("excitation", f"shows {known}, condition number {estimate.condition_number:.3g}"))
-        told = [warning for warning in estimate.warnings if warning not in recording.warnings]
-        judgements += [*(Check("remark", warning, "amber") for warning in told), load_check("load", estimate)]
+        told = [one for one in estimate.remarks if one not in recording.remarks]
+        judgements += [Check("remark", one.message, "amber" if one.lowers else "") for one in told]
+        judgements.append(load_check("load", estimate))
     return Checkup((*facts, *judgements), estimate)
 
 

@@ -97,8 +97,7 @@ def _contradictions(setup: Setup, found: Checkup, recording: Recording) -> Itera
         entry = ENTRIES.get(cause["cause"])
         if entry is not None and entry not in entries and cause["residual_after"] <= AS_GOOD * least:
             entries.add(entry)
-            # Without the option that the sentence advises, which counts besides the setup's own.
-            yield f"{entry} does not fit: besides it, {cause['sentence'].partition(': add ')[0]}"
+            yield f"{entry} does not fit: besides it, {cause['sentence'].rstrip('.')}"
     if not np.isfinite(estimate.mass):
         return
     yield from _zeroing(setup, recording, GRAVITY * estimate.mass)

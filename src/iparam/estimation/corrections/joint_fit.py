@@ -34,6 +34,7 @@ from iparam.motion.sources import KalmanMotion, MotionSource, known_motion
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import with_gravity
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.sensing.correction import ESTIMATE, WRENCH_CHANNELS, Correction, lag_of
 from iparam.sensing.held_samples import without_repeats
@@ -63,13 +64,13 @@ class CorrectionFit:
         correction: with the values found in place of "estimate".
         deviations: name -> standard deviations, in the units of the option.
         phi_covariance: (10, 10) that the errors of the corrections add to that of the load.
-        warnings: what the data do not tell, one sentence each.
+        remarks: what the data do not tell.
     """
 
     correction: Correction
     deviations: Mapping[str, tuple[float, ...]]
     phi_covariance: FloatArray
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
 
 
 def fit_corrections(
@@ -221,25 +222,18 @@ class _Fit:
         part = self._parts()["low_pass"].start
         return float(np.sqrt(self._covariances[0][part, part]))
 
-    def _undetermined(self) -> Iterator[str]:
+    def _undetermined(self) -> Iterator[Remark]:
         steps = np.sqrt(np.diag(self._covariances[0]))
         if "low_pass" in self._names and self.state.lag <= CLEAR_LAG * self._lag_deviation:
-            yield "The wrench shows no low-pass of the sensor: none was corrected."
+            yield remark("no-low-pass")
         for name, part in self._parts().items():
             open_ones = np.flatnonzero(steps[part] > UNDETERMINED * DEVIATIONS[name])
             if not open_ones.size:
                 continue
             which = f" of joint {', '.join(str(one + 1) for one in open_ones)}" if name == "joint_offset" else ""
-            yield (
-                f"This motion does not tell the {name.replace('_', ' ')}{which}: what cannot be told stays as it was, "
-                "and the intervals of the load count it as unknown."
-            )
+            yield remark("correction-open", field=name, joints=which)
         if "wrench_scale" in self._names:
-            yield (
-                "A gain that all six channels share cannot be told from a heavier load: the factors are those that "
-                f"leave {WRENCH_CHANNELS[self.state.reference]} and most others as they are. A known mass tells it "
-                "(iparam verify --known-mass, iparam calibrate sensor)."
-            )
+            yield remark("common-gain-unseen", channel=WRENCH_CHANNELS[self.state.reference])
 
     def _solve(self) -> tuple[CorrectionState, FloatArray, FloatArray]:
         deviation = self._centred(self._observed).std(axis=0)

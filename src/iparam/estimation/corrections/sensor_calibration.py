@@ -27,6 +27,7 @@ from iparam.files.json import read_json, write_json
 from iparam.files.kind import FileKind
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
+from iparam.remarks import Remark, messages, remark
 from iparam.robot.model import Robot
 from iparam.sensing.correction import WRENCH_CHANNELS, Correction, wrench_transform
 from iparam.spatial.parameters import InertialParameters
@@ -70,7 +71,7 @@ class SensorCalibration:
         samples: how many there were.
         robot, frame: the arm, and the tool frame that it is mounted at.
         measurements: fingerprints of the runs.
-        warnings: what a reader should know, one sentence each.
+        remarks: what a reader should know.
     """
 
     matrix: FloatArray
@@ -82,7 +83,7 @@ class SensorCalibration:
     robot: str = ""
     frame: str = ""
     measurements: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def correction(self) -> Correction:
@@ -102,7 +103,8 @@ class SensorCalibration:
             "robot": self.robot or None,
             "frame": self.frame or None,
             "measurements": list(self.measurements),
-            "warnings": list(self.warnings),
+            "warnings": list(messages(self.remarks)),
+            "remarks": [one.to_document() for one in self.remarks],
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -190,12 +192,10 @@ def calibrate_sensor(
         )
     figures = sensor_figures(mixing)
     deviation = _deviations(mixing, covariance)
-    warnings = [warning for problem in problems for warning in problem.warnings]
+    remarks = [one for problem in problems for one in problem.remarks]
     for channel, gain_deviation in zip(WRENCH_CHANNELS, deviation.gains, strict=True):
         if gain_deviation > POORLY_KNOWN:
-            warnings.append(
-                f"These runs hardly tell the gain of {channel}: its standard deviation is {gain_deviation:.2g}."
-            )
+            remarks.append(remark("gain-open", channel=channel, deviation=gain_deviation))
     return SensorCalibration(
         matrix=frozen(np.linalg.inv(mixing)),
         covariance=frozen(0.5 * (covariance + covariance.T)),
@@ -206,7 +206,7 @@ def calibrate_sensor(
         robot=recordings[0].robot or robot.name,
         frame=robot.tool_frame,
         measurements=tuple(run.signal("wrench").fingerprint for run in recordings),
-        warnings=tuple(dict.fromkeys(warnings)),
+        remarks=tuple(dict.fromkeys(remarks)),
     )
 
 

@@ -15,6 +15,7 @@ from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import weighted_fit
+from iparam.remarks import Remark, Severity, remark
 from iparam.spatial.consistency import is_physically_consistent
 from iparam.spatial.phi import pseudo_inertia_from_phi
 
@@ -42,23 +43,33 @@ class ConsistentLeastSquares(Estimator):
     def fit(self, problem: PayloadProblem) -> Estimate:
         """See `Estimator.fit`."""
         found = weighted_fit(problem, correct=self.correct)
-        parameters, warnings = found.parameters, tuple[str, ...]()
+        parameters, remarks = found.parameters, tuple[Remark, ...]()
         possible = is_physically_consistent(found.phi)
         if not possible:
             phi = nearest_consistent(found.phi, _without_rest(found.information))
             parameters = _with_rest(found.parameters, found.information, phi)
             moved = np.sqrt((phi - found.phi) @ np.linalg.solve(found.covariance[:10, :10], phi - found.phi))
-            text = "Unconstrained least squares gives parameters that no rigid body has; the nearest consistent ones, "
-            warnings = (f"{text}{moved:.1f} standard deviations away, were taken.",)
+            remarks = (nearest_taken(float(moved)),)
         return assemble_estimate(
             "consistent",
             problem,
             parameters,
             found.covariance,
             inflation=found.inflation,
-            warnings=warnings,
+            remarks=remarks,
             unconstrained_phi=None if possible else found.phi,
         )
+
+
+FARTHEST_BY_CHANCE = 5.5
+"""Distance of the nearest consistent body from the data, in standard deviations, that noise alone may explain: ten
+parameters are further from the truth in one of a thousand cases (chi-square)."""
+
+
+def nearest_taken(distance: float) -> Remark:
+    """The remark on a consistent body that was taken in place of the data's own solution, that far away."""
+    severity = Severity.INFO if distance <= FARTHEST_BY_CHANCE else Severity.DOUBT
+    return remark("nearest-body-taken", severity, distance=distance)
 
 
 def nearest_consistent(phi: FloatArray, information: FloatArray) -> FloatArray:

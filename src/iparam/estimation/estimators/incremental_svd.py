@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array
+from iparam.arrays import FloatArray, as_float_array, kernel_input
 from iparam.errors import InputError
-from iparam.estimation import kernels
+from iparam.native.recursions import append_rows, fold_rows
 
 REPAIR_EVERY = 1024
 """Updates after which rounding is swept out of the orthogonality of the vectors."""
@@ -24,14 +24,12 @@ class IncrementalSVD:
         values: (p,) singular values, descending.
         vectors: (p, p) right singular vectors, columns.
         num_rows: how many rows there were.
-        work: (p, p) numbers that mean nothing between two calls.
     """
 
     num_columns: int
     values: FloatArray = field(init=False)
     vectors: FloatArray = field(init=False)
     num_rows: int = 0
-    work: FloatArray = field(init=False, repr=False)
     _updates: int = 0
 
     def __post_init__(self) -> None:
@@ -39,26 +37,26 @@ class IncrementalSVD:
             raise InputError(f"num_columns must be at least 1, got {self.num_columns}")
         self.values = np.zeros(self.num_columns)
         self.vectors = np.eye(self.num_columns)
-        self.work = np.zeros((self.num_columns, self.num_columns))
 
     def append(self, rows: ArrayLike) -> None:
         """Add rows (b, p), in any number."""
-        block = np.array(as_float_array(rows, "rows", (self.num_columns,)).reshape(-1, self.num_columns))
-        self.append_unchecked(block)
+        block = as_float_array(rows, "rows", (self.num_columns,)).reshape(-1, self.num_columns)
+        self.append_unchecked(kernel_input(block))
 
     def append_unchecked(self, rows: FloatArray) -> None:
-        """`append` for a float64 array (b, p) that may be overwritten: no checks, no copies."""
-        kernels.append_rows(self.values, self.vectors, rows, self.work)
+        """`append` for a contiguous float64 array (b, p): no checks, no copies."""
+        append_rows(self.values, self.vectors, rows)
         self.num_rows += len(rows)
         self._updates += 1
         if self._updates % REPAIR_EVERY == 0:
-            kernels.orthonormalise(self.vectors)
+            basis, triangle = np.linalg.qr(self.vectors)
+            self.vectors = np.ascontiguousarray(basis * np.sign(np.diag(triangle)))
 
     def triangle(self) -> FloatArray:
         """(p, p) the triangular factor of the matrix, columns in the order given."""
-        out = np.empty((self.num_columns, self.num_columns))
-        kernels.triangle_of_svd(self.values, self.vectors, self.work, out)
-        return out
+        triangle = np.zeros((self.num_columns, self.num_columns))
+        fold_rows(triangle, np.ascontiguousarray(self.values[:, None] * self.vectors.T))
+        return triangle
 
 
 def incremental_svd_update(

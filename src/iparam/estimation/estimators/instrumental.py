@@ -14,6 +14,7 @@ from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.weighted_fit import residuals, weighted_fit
+from iparam.remarks import Remark, remark
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class InstrumentalVariables(Estimator):
         """See `Estimator.fit`."""
         first = weighted_fit(problem, correct=False)
         instruments = problem.instrument_design
-        warnings: tuple[str, ...] = ()
+        remarks: tuple[Remark, ...] = ()
         if instruments is None:
-            instruments, warnings = problem.design, (NO_INSTRUMENTS,)
+            instruments, remarks = problem.design, (remark("no-instruments"),)
         p, weights = problem.num_unknowns, first.weights
         left, right = weights.rows(instruments).reshape(-1, p), weights.rows(problem.design).reshape(-1, p)
         moments = left.T @ right
@@ -42,7 +43,4 @@ class InstrumentalVariables(Estimator):
         parameters = np.asarray(solution, float)
         scores = Scores(instruments, weights.weighted(residuals(problem, parameters)), np.zeros(p))
         covariance, inflation = estimate_covariance(moments, scores)
-        return assemble_estimate("riv", problem, parameters, covariance, inflation=inflation, warnings=warnings)
-
-
-NO_INSTRUMENTS = "The problem has no instruments: the regressor was used as its own, which is weighted least squares."
+        return assemble_estimate("riv", problem, parameters, covariance, inflation=inflation, remarks=remarks)

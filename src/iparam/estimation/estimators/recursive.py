@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, kernel_input
 from iparam.errors import InputError
-from iparam.estimation import kernels
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.estimators.instrumental import NO_INSTRUMENTS
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import residuals, weighted_fit
+from iparam.native.recursions import fold_rows, solve_triangle
 from iparam.regressor.samples import wrench_samples
+from iparam.remarks import Remark, remark
 
 
 class RecursiveState(ABC):
@@ -117,20 +117,20 @@ class RecursiveLeastSquaresState(RecursiveState):
         self.samples = 0
         self._whiten = np.eye(6) if whiten is None else as_float_array(whiten, "whiten", (6, 6))
         self._forgetting = forgetting
-        self._sample = np.zeros((1, 6, p))
-        self._sample[0, :, NUM_PARAMETERS:] = np.eye(6)[:, : 6 * bias]
 
     def take(self, A_k: FloatArray, y_k: FloatArray) -> None:
         """See `RecursiveState`."""
-        if A_k.ndim == 2:
-            design = self._sample
-            design[0, :, :NUM_PARAMETERS] = A_k
-            y_k = y_k[None]
-        else:
-            design = np.repeat(self._sample, len(A_k), axis=0)
-            design[:, :, :NUM_PARAMETERS] = A_k
-        kernels.fold_samples(self.factor, self._whiten, design, y_k, self._forgetting)
-        self.samples += len(design)
+        count, columns = y_k.size // 6, len(self.factor)
+        rows = np.empty((count, 6, columns))
+        rows[..., :NUM_PARAMETERS] = self._whiten @ A_k
+        rows[..., NUM_PARAMETERS:-1] = self._whiten[:, : columns - 1 - NUM_PARAMETERS]
+        rows[..., -1] = y_k @ self._whiten.T
+        if self._forgetting != 1.0:
+            ages = np.arange(count, -1, -1)  # of what is known already, and of the samples
+            self.factor *= self._forgetting ** (0.5 * ages[0])
+            rows *= self._forgetting ** (0.5 * ages[1:, None, None])
+        fold_rows(self.factor, rows.reshape(-1, columns))
+        self.samples += count
 
     def seed_bias(self, mean: FloatArray, covariance: FloatArray) -> None:
         """See `RecursiveState`."""
@@ -149,9 +149,7 @@ class RecursiveLeastSquaresState(RecursiveState):
     @property
     def solution(self) -> FloatArray | None:
         """See `RecursiveState`."""
-        found = np.empty(len(self.factor) - 1)
-        solved = kernels.is_determined(self.factor) and kernels.least_squares_solution(self.factor, found)
-        return found if solved else None
+        return solve_triangle(self.factor)
 
     @property
     def inverse_information(self) -> FloatArray:
@@ -304,9 +302,9 @@ class RecursiveInstrumentalVariables(Estimator):
         first = weighted_fit(problem, correct=False)
         precision = np.asarray(np.linalg.inv(first.weights.sensor), float)
         instruments, matrices = problem.instrument_design, problem.instruments
-        warnings: tuple[str, ...] = ()
+        remarks: tuple[Remark, ...] = ()
         if instruments is None or matrices is None:
-            instruments, matrices, warnings = problem.design, problem.A, (NO_INSTRUMENTS,)
+            instruments, matrices, remarks = problem.design, problem.A, (remark("no-instruments"),)
         state = self.start(precision, problem.bias)
         for A_k, y_k, Z_k in zip(problem.A, problem.y, matrices, strict=True):
             state.take(A_k, y_k, Z_k)
@@ -315,4 +313,4 @@ class RecursiveInstrumentalVariables(Estimator):
         _discount(weighted, self.forgetting)
         scores = Scores(instruments, weighted, np.zeros(problem.num_unknowns))
         covariance, inflation = estimate_covariance(state.moments, scores)
-        return assemble_estimate("riv", problem, parameters, covariance, inflation=inflation, warnings=warnings)
+        return assemble_estimate("riv", problem, parameters, covariance, inflation=inflation, remarks=remarks)

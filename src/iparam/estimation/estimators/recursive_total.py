@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array
-from iparam.estimation import kernels
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
 from iparam.estimation.estimators.incremental_svd import IncrementalSVD
@@ -21,6 +20,7 @@ from iparam.estimation.estimators.total_least_squares import (
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import constant_weights
+from iparam.native.recursions import solve_total_of_svd
 
 
 class RecursiveTotalLeastSquaresState(RecursiveState):
@@ -40,7 +40,6 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
         # Of the noise no copy: the caller may let it grow.
         self._noise = np.eye(NUM_PARAMETERS + 1) if noise is None else as_float_array(noise, "noise", (11, 11))
         self._whiten = np.eye(6) if whiten is None else as_float_array(whiten, "whiten", (6, 6))
-        self._rows = np.zeros((6, self.svd.num_columns))
         self._triangle = np.zeros((self.svd.num_columns,) * 2)
         self._solution = np.zeros(self._exact + NUM_PARAMETERS)
         self._order = np.roll(np.arange(len(self._solution)), -self._exact)  # phi first, then the bias
@@ -74,29 +73,24 @@ class RecursiveTotalLeastSquaresState(RecursiveState):
 
     def take(self, A_k: FloatArray, y_k: FloatArray) -> None:
         """See `RecursiveState`."""
-        if A_k.ndim == 2:
-            rows = self._rows
-            kernels.whitened_rows(self._whiten, A_k, y_k, self._exact, rows)
-            self.samples += 1
-        else:
-            block = np.empty((len(A_k), 6, self.svd.num_columns))
-            block[:, :, : self._exact] = self._whiten[:, : self._exact]
-            block[:, :, self._exact : -1] = self._whiten @ A_k
-            block[:, :, -1] = y_k @ self._whiten.T
-            rows = block.reshape(-1, self.svd.num_columns)
-            self.samples += len(A_k)
-        self.svd.append_unchecked(rows)
+        count, columns = y_k.size // 6, self.svd.num_columns
+        rows = np.empty((count, 6, columns))
+        rows[..., : self._exact] = self._whiten[:, : self._exact]
+        rows[..., self._exact : -1] = self._whiten @ A_k
+        rows[..., -1] = y_k @ self._whiten.T
+        self.svd.append_unchecked(rows.reshape(-1, columns))
+        self.samples += count
 
     def solve(self) -> None:
         """See `RecursiveState`."""
         svd = self.svd
-        self._ratio = kernels.solve_total(
-            svd.values, svd.vectors, svd.work, self._exact, self._noise, self._triangle, self._solution
+        self._ratio = solve_total_of_svd(
+            svd.values, svd.vectors, self._exact, self._noise, self._triangle, self._solution
         )
 
     @property
     def ratio(self) -> float:
-        """The least ratio of squares at the last `solve`, see `kernels.solve_total`."""
+        """The least ratio of squares at the last `solve`, see `native.recursions.solve_total`."""
         return self._ratio
 
     @property

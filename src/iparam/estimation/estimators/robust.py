@@ -20,6 +20,7 @@ from iparam.estimation.payload.weighted_fit import (
     residuals,
     solve_weighted,
 )
+from iparam.remarks import Remark, remark
 from iparam.rounding import percent
 
 ROUNDS = 100
@@ -63,10 +64,10 @@ class HuberLeastSquares(Estimator):
         bread = np.einsum("nci,nc,ncj->ij", design, inside, design, optimize=True)
         covariance, inflation = estimate_covariance(bread, Scores(design, clipped, np.zeros(problem.num_unknowns)))
         share = float(np.mean(np.abs(scaled) > 5.0))
-        warnings: tuple[str, ...] = ()
+        remarks: tuple[Remark, ...] = ()
         if share > 1e-3:
-            warnings = (f"{percent(share)} of the wrench values are outliers, beyond five standard deviations.",)
-        return assemble_estimate("robust", problem, parameters, covariance, inflation=inflation, warnings=warnings)
+            remarks = (remark("wrench-outliers", share=percent(share)),)
+        return assemble_estimate("robust", problem, parameters, covariance, inflation=inflation, remarks=remarks)
 
     def _normal_equations(
         self, problem: PayloadProblem, design: FloatArray, scaled: FloatArray, deviation: FloatArray

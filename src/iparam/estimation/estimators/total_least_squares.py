@@ -9,7 +9,6 @@ import numpy as np
 
 from iparam.arrays import FloatArray, kernel_input
 from iparam.errors import UnknownNameError
-from iparam.estimation import kernels
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import Estimator
@@ -17,6 +16,7 @@ from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import NoiseWeights, residuals, triangular_factor, weighted_fit
+from iparam.native import recursions
 
 Errors = Literal["known", "equal"]
 
@@ -76,11 +76,11 @@ def wrench_error(problem: PayloadProblem, weights: NoiseWeights) -> float:
 
 def solve_total(factor: FloatArray, noise: FloatArray, exact: int) -> tuple[FloatArray, float]:
     """Solution (p,), phi first, and the least ratio of squares, of a factor with the ``exact`` bias columns first."""
-    solution, none, square = np.empty(len(factor) - 1), np.empty(0), np.empty((0, 0))
-    ratio = kernels.solve_total(none, square, square, exact, noise, kernel_input(factor), solution)
+    solution = np.empty(len(factor) - 1)
+    ratio = recursions.solve_total(kernel_input(factor), exact, noise, solution)
     if ratio < 0.0:
         raise IdentificationError("total least squares has no solution here: the wrench does not depend on the motion")
-    return np.roll(solution, -exact), float(ratio)
+    return np.roll(solution, -exact), ratio
 
 
 def total_covariance(

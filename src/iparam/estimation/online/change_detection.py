@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation import kernels
 from iparam.estimation.online.partial_solution import REACH
 from iparam.estimation.online.sample_history import (
     BLOCK,
@@ -30,6 +29,7 @@ from iparam.estimation.online.sample_history import (
     SampleSums,
 )
 from iparam.estimation.payload.problem import NUM_PARAMETERS
+from iparam.native.recursions import change_information
 
 THRESHOLD = 15.0
 """Logarithm of the Bayes factor that means a change."""
@@ -246,10 +246,9 @@ class ChangeDetector:
         eigenvalues (10,) and vectors (10, 10) of the information on u, and its score (10,) in these.
         """
         assert window.before is not None
-        information, score = np.empty((NUM_PARAMETERS, NUM_PARAMETERS)), np.empty(NUM_PARAMETERS)
         before = window.before
-        kernels.change_information(
-            window.products, window.errors, self._weights, before.parameters, before.root, SHAPE, information, score
+        information, score = change_information(
+            window.products, window.errors, self._weights, before.parameters, before.root, SHAPE
         )
         values, vectors = np.linalg.eigh(information)
         return np.maximum(values, 0.0), vectors, vectors.T @ score

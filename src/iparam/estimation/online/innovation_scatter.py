@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation import kernels
+from iparam.native.recursions import add_innovation
 
 WARM_UP = 100
 """Innovations before which nothing is decided."""
@@ -26,10 +26,7 @@ class InnovationScatter:
 
     def __init__(self, num_unknowns: int) -> None:
         self._count = 0
-        self._score = np.zeros(num_unknowns)
-        self._gram = np.zeros((num_unknowns, num_unknowns))
-        self._squares, self._information = np.zeros((2, num_unknowns))
-        self._rows, self._weighted = np.zeros((6, num_unknowns)), np.zeros((6, num_unknowns + 1))
+        self._score, self._expected, self._squares, self._information = np.zeros((4, num_unknowns))
         self.inflation = 1.0
 
     def add(
@@ -44,15 +41,14 @@ class InnovationScatter:
             parameters: (p,) the estimate before it.
             covariance: (p, p) of that estimate.
         """
-        kernels.weigh_innovation(whiten, A, y, parameters, covariance, self._rows, self._weighted)
+        add_innovation(whiten, A, y, parameters, covariance, self._score, self._expected)
         self._count += 1
-        kernels.add_scores(self._rows, self._weighted, self._score, self._gram)
         if self._count % BLOCK:
             return
         if self._count > WARM_UP:
             self._squares += self._score**2
-            self._information += np.diag(self._gram)
+            self._information += self._expected
             ratio = self._squares / np.maximum(self._information, 1e-300)
             self.inflation = max(1.0, float(ratio.mean()))
         self._score[:] = 0.0
-        self._gram[:] = 0.0
+        self._expected[:] = 0.0

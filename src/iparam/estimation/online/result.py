@@ -17,11 +17,12 @@ from iparam.estimation.assessment.refutation import (
     shows_no_body,
 )
 from iparam.estimation.estimate import SUCCESS, Cause, Estimate, Refutation, Wrench
-from iparam.estimation.estimators.consistent import nearest_consistent
+from iparam.estimation.estimators.consistent import nearest_consistent, nearest_taken
 from iparam.estimation.online.partial_solution import OnlineSolution
-from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
+from iparam.estimation.payload.estimate_assembly import estimate_of, precision_remarks
 from iparam.estimation.payload.partial_estimate import part_of
 from iparam.estimation.payload.problem import NUM_PARAMETERS
+from iparam.remarks import remark
 from iparam.rounding import NORMAL_95
 from iparam.spatial.consistency import check_consistency, is_physically_consistent
 
@@ -29,7 +30,6 @@ BLOCK = 32
 """Samples that are folded into the sums together: a product of matrices costs less than many of vectors."""
 
 
-NEAREST = "Unconstrained least squares gives parameters that no rigid body has; the nearest consistent ones were taken."
 """What is said of an estimate that was moved."""
 
 
@@ -194,16 +194,20 @@ def _unexplained_share(parameters: FloatArray, moments: WrenchMoments, deviation
     return found
 
 
-def _possible(phi: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-    """The nearest parameters (10,) of a rigid body, and those of least squares where these are others, else None."""
+def _possible(phi: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray | None, float]:
+    """The nearest parameters (10,) of a rigid body; those of least squares where these are others, else None; and how
+    far apart the two are, in standard deviations.
+    """
     if is_physically_consistent(phi):
-        return phi, None
+        return phi, None, 0.0
     unit = 1.0 / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     information = np.linalg.pinv(covariance * np.outer(unit, unit), hermitian=True) * np.outer(unit, unit)
     try:
-        return nearest_consistent(phi, information), phi
+        nearest = nearest_consistent(phi, information)
     except IparamError:  # too far from any body for the solver
-        return phi, None
+        return phi, None, np.inf
+    moved = nearest - phi
+    return nearest, phi, float(np.sqrt(max(float(moved @ information @ moved), 0.0)))
 
 
 def online_result(method: str, solution: OnlineSolution, moments: WrenchMoments, deviation: FloatArray) -> Estimate:
@@ -220,15 +224,15 @@ def online_result(method: str, solution: OnlineSolution, moments: WrenchMoments,
     rms = np.sqrt(squares / max(moments.samples, 1))
     status, free = SUCCESS, None
     if solution.complete:
-        phi, free = _possible(phi, covariance_phi)
+        phi, free, distance = _possible(phi, covariance_phi)
         report = check_consistency(phi)
-        warnings = precision_warnings(phi, np.sqrt(np.maximum(np.diag(covariance_phi), 0.0)))
+        remarks = precision_remarks(phi, np.sqrt(np.maximum(np.diag(covariance_phi), 0.0)))
         if not report:
-            warnings.append(f"No rigid body has these parameters: {report.violations[0]}")
+            remarks.append(remark("not-a-rigid-body", violation=report.violations[0]))
         if free is not None:
-            warnings.append(NEAREST)
+            remarks.append(nearest_taken(distance))
     else:
-        warnings, status = [part_of(phi)], "Only a part was estimated."
+        remarks, status = [part_of(phi)], "Only a part was estimated."
     bias = parameters[NUM_PARAMETERS:] if solution.known[NUM_PARAMETERS:].all() else np.empty(0)
     found = estimate_of(
         f"online {method}",
@@ -239,7 +243,7 @@ def online_result(method: str, solution: OnlineSolution, moments: WrenchMoments,
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
         sensor_bias=Wrench(frozen(bias[:3]), frozen(bias[3:])) if bias.size else None,
         samples=moments.samples,
-        warnings=warnings,
+        remarks=remarks,
         status=status,
         unconstrained_phi=None if free is None else frozen(free),
     )

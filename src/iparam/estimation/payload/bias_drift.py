@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.estimation.payload import kernels
 from iparam.estimation.payload.problem import PayloadProblem
+from iparam.native.recursions import whiten_walk
+from iparam.remarks import Remark, remark
 
 RATIOS = np.logspace(-5.0, 3.0, 9)
 """Variances that a walk gains in a second, in those of a block's noise, between which the best one is sought."""
@@ -55,13 +56,10 @@ class BiasDrift:
         return bool((self.ratio <= SLOW**2).all())
 
     @property
-    def sentence(self) -> str:
+    def remark(self) -> Remark:
         """What to tell the user."""
         force, torque = (float(np.sqrt(np.mean(self.rate[part] ** 2))) for part in (slice(3), slice(3, 6)))
-        return (
-            f"The sensor's bias drifts by about {force:.2g} N and {torque:.2g} N m in a second, which was estimated "
-            "along; the bias given is its mean."
-        )
+        return remark("bias-drifts", force=force, torque=torque)
 
 
 def find_drift(problem: PayloadProblem) -> BiasDrift | None:
@@ -88,10 +86,8 @@ def without_drift(problem: PayloadProblem, drift: BiasDrift) -> PayloadProblem:
     def whitened(matrices: FloatArray) -> FloatArray:
         out = np.empty_like(matrices)
         for channel in range(6):
-            found = np.empty((len(matrices), matrices.shape[2]))
             series = np.ascontiguousarray(matrices[:, channel])
-            kernels.whiten_channel(series, steps, float(drift.ratio[channel]), found)
-            out[:, channel] = found
+            out[:, channel], _ = whiten_walk(series, steps, float(drift.ratio[channel]))
         return out
 
     return dataclasses.replace(
@@ -100,7 +96,7 @@ def without_drift(problem: PayloadProblem, drift: BiasDrift) -> PayloadProblem:
         y=whitened(problem.y[..., None])[..., 0],
         bias=False,
         instruments=None if problem.instruments is None else whitened(problem.instruments),
-        warnings=(*problem.warnings, drift.sentence),
+        remarks=(*problem.remarks, drift.remark),
     )
 
 
@@ -127,7 +123,6 @@ class _Search:
         self._steps = steps
         self._freedom = len(A) - 1
         self._rows = [np.column_stack([A[:, channel], y[:, channel]]) for channel in range(6)]
-        self._white = np.empty_like(self._rows[0])
         self.ratio = np.zeros(6)
         self._grams = np.stack([self._gram(channel, 0.0)[0] for channel in range(6)])
         self.variance = np.maximum(self._grams[:, -1, -1] / self._freedom, 1e-300)
@@ -171,8 +166,8 @@ class _Search:
 
     def _gram(self, channel: int, ratio: float) -> tuple[FloatArray, float]:
         """(11, 11) of a channel's whitened [A, y], and the logarithms of what they were divided by, added up."""
-        logarithms = kernels.whiten_channel(self._rows[channel], self._steps, ratio, self._white)
-        return self._white.T @ self._white, float(logarithms)
+        white, variances = whiten_walk(self._rows[channel], self._steps, ratio)
+        return white.T @ white, float(np.log(variances).sum())
 
     def _deviance(
         self, channel: int, others: tuple[FloatArray, FloatArray, float], ratio: float

@@ -19,6 +19,7 @@ from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.recording.statements import COMPENSATED, compensated_mass, with_gravity
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
@@ -90,32 +91,28 @@ def compensate_wrench(
     if estimate.sensor_bias is not None:
         values = values - np.concatenate([estimate.sensor_bias.force, estimate.sensor_bias.torque])
     clean = Signal(measured.time[rows], values, measured.unit, measured.frame)
-    warnings = [
+    remarks = [
         *restamped,
-        *aligned.warnings,
+        *aligned.remarks,
         *left_out,
         *checked.remarks,
         *_left_in(matrices, estimate),
         *_not_in_it(measured.values[rows], values),
     ]
-    result = recording.with_signal("wrench", clean).with_warnings(*warnings)
+    result = recording.with_signal("wrench", clean).with_remarks(*remarks)
     total = estimate.mass + (compensated_mass(recording) or 0.0)
     return result.with_metadata(**{COMPENSATED: total}, compensated_method=estimate.method)
 
 
-def _left_in(matrices: FloatArray, estimate: Estimate) -> list[str]:
-    """A sentence on what an inertia that is not known exerts in a run with the regressors (N, 6, 10)."""
+def _left_in(matrices: FloatArray, estimate: Estimate) -> list[Remark]:
+    """A remark on what an inertia that is not known exerts in a run with the regressors (N, 6, 10)."""
     unknown = np.isnan(estimate.phi)
     if not unknown.any():
         return []
     most = SMALL_INERTIA * float(np.abs(matrices[:, 3:, unknown]).max())
     if most < LEAST_LEFT:
         return []
-    sentence = (
-        f"The inertia is not known in full, and what it exerts stays in the torque: up to {most:.2g} N m for each "
-        f"{SMALL_INERTIA:g} kg m^2 in this run. {estimate.to_see_the_rest}"
-    )
-    return [sentence]
+    return [remark("inertia-left-in-torque", torque=most, inertia=SMALL_INERTIA, advice=estimate.to_see_the_rest)]
 
 
 def _check_estimate(estimate: Estimate, recording: Recording, robot: Robot) -> None:
@@ -123,7 +120,7 @@ def _check_estimate(estimate: Estimate, recording: Recording, robot: Robot) -> N
     arm = compare_arm(estimate, robot)
     if arm.same is False:
         raise ContradictionError(
-            f"{arm.sentence}: the bias of its sensor is not that of this one. Identify the load with {robot.name}"
+            f"{arm.remark} The bias of its sensor is not that of this one. Identify the load with {robot.name}"
         )
     before = compensated_mass(recording)
     if before is not None and not comes_from(estimate, recording):
@@ -134,13 +131,9 @@ def _check_estimate(estimate: Estimate, recording: Recording, robot: Robot) -> N
         )
 
 
-def _not_in_it(before: FloatArray, after: FloatArray) -> list[str]:
-    """A sentence if the force (N, 3 of 6) changes more without the load than it did with it."""
+def _not_in_it(before: FloatArray, after: FloatArray) -> list[Remark]:
+    """A remark if the force (N, 3 of 6) changes more without the load than it did with it."""
     was, remains = (float(np.sqrt(np.mean(np.var(values[:, :3], axis=0)))) for values in (before, after))
     if remains <= WORSE * was:
         return []
-    sentence = (
-        f"the force without the load changes more, by {remains:.3g} N rms, than with it, {was:.3g} N: is this the load "
-        "that was carried, and is it still in this wrench?"
-    )
-    return [sentence]
+    return [remark("load-not-in-wrench", before=was, after=remains)]

@@ -1,4 +1,4 @@
-"""`assemble_estimate`: from a fitted vector and its covariance to an `Estimate` with its warnings."""
+"""`assemble_estimate`: from a fitted vector and its covariance to an `Estimate` with its remarks."""
 
 from __future__ import annotations
 
@@ -14,30 +14,19 @@ from iparam.estimation.estimate import SUCCESS, Estimate, StandardDeviations, Wr
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import channel_floor, residuals
 from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.remarks import Remark, remark
 from iparam.spatial.consistency import check_consistency, may_be_body
 from iparam.spatial.derived import derived_part, symmetric
 
 POORLY_KNOWN = 0.2
-"""Standard deviation of a parameter, as a share of its scale, from which a warning says so."""
+"""Standard deviation of a parameter, as a share of its scale, from which a remark says so."""
 
 
 CORRELATED = 1.5
-"""Inflation of the covariance by correlation in time from which on a warning says so."""
+"""Inflation of the covariance by correlation in time from which a remark says so."""
 
-LEFT_OUT = "It was left out: the result is that of the data alone."
-"""The end of a warning about something that was told beside the data, and that they contradict."""
-
-FOLLOWS = (
-    "The residuals follow the motion, and the standard deviations do not cover the cause. Look "
-    "at the sensor's sign, axes, units, place and filter, at the arm's model and how it is mounted, at the "
-    "clock, and at what else pulls at the load."
-)
-
-LASTS = (
-    "The residuals keep their sign for a good part of the run, and the standard deviations do not cover the "
-    "cause: the sensor's bias drifts (--bias drifting estimates that along), the load changed, or something "
-    "else pulls at it."
-)
+STRUCTURE = ("residuals-follow-motion", "residuals-keep-sign")
+"""Codes of remarks on residuals whose cause the standard deviations do not cover."""
 
 VISIBLE = 1e-3
 """Residual, as a share of the force and of the torque, below which nobody needs to hear of its structure."""
@@ -51,7 +40,7 @@ def assemble_estimate(
     *,
     inflation: float = 1.0,
     data_share: FloatArray | None = None,
-    warnings: tuple[str, ...] = (),
+    remarks: tuple[Remark, ...] = (),
     status: str = SUCCESS,
     unconstrained_phi: FloatArray | None = None,
 ) -> Estimate:
@@ -64,7 +53,7 @@ def assemble_estimate(
         covariance: (p, p) of them.
         inflation: of the covariance, by correlation in time.
         data_share: (10,) see `Estimate`.
-        warnings: in addition to those found here.
+        remarks: in addition to those found here.
         status: one sentence.
         unconstrained_phi: (10,) see `Estimate`.
     """
@@ -77,13 +66,13 @@ def assemble_estimate(
     if problem.correction_covariance is not None:
         phi_covariance = phi_covariance + problem.correction_covariance
     standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
-    found = [*problem.warnings, *warnings, *precision_warnings(phi, standard_deviation)]
+    found = [*problem.remarks, *remarks, *precision_remarks(phi, standard_deviation)]
     report = check_consistency(phi)
     if not report:
-        found.append(f"No rigid body has these parameters: {report.violations[0]} Method consistent avoids that.")
+        found.append(remark("not-a-rigid-body", violation=report.violations[0], fix={"method": "consistent"}))
     unexplained, shown = (values.reshape(2, 3).mean(axis=1) for values in (rms**2, np.mean(problem.y**2, axis=0)))
     if inflation > CORRELATED and (unexplained > VISIBLE**2 * shown).any():
-        found.append(correlation_warning(residual_structure(problem, residual), inflation))
+        found.append(correlation_remark(residual_structure(problem, residual), inflation))
     return estimate_of(
         method,
         phi,
@@ -95,7 +84,7 @@ def assemble_estimate(
         samples=problem.num_samples * problem.averaged,
         data_share=None if data_share is None else frozen(data_share),
         time_correlation=inflation,
-        warnings=found,
+        remarks=found,
         status=status,
         unconstrained_phi=unconstrained_phi,
     )
@@ -115,16 +104,13 @@ def _of_delay(problem: PayloadProblem, phi: FloatArray, rms: FloatArray) -> Floa
     return np.outer(moved, moved)
 
 
-def correlation_warning(structure: ResidualStructure, inflation: float) -> str:
-    """A sentence about residuals that are correlated in time."""
+def correlation_remark(structure: ResidualStructure, inflation: float) -> Remark:
+    """A remark on residuals that are correlated in time."""
     if structure.follows_motion:
-        return FOLLOWS
+        return remark("residuals-follow-motion")
     if structure.lasts:
-        return LASTS
-    return (
-        "The residuals are correlated in time, which the standard deviations account for (variance "
-        f"{inflation:.1f} times that of independent samples)."
-    )
+        return remark("residuals-keep-sign", fix={"bias": "drifting"})
+    return remark("residuals-correlated", inflation=inflation)
 
 
 def estimate_of(
@@ -135,7 +121,7 @@ def estimate_of(
     condition_number: float,
     residual_norm: float,
     samples: int,
-    warnings: Iterable[str],
+    remarks: Iterable[Remark] = (),
     residual_rms: Wrench | None = None,
     sensor_bias: Wrench | None = None,
     data_share: FloatArray | None = None,
@@ -164,7 +150,7 @@ def estimate_of(
         samples=samples,
         data_share=data_share,
         time_correlation=time_correlation,
-        warnings=tuple(dict.fromkeys(warnings)),
+        remarks=tuple(remarks),
         status=status,
         unconstrained_phi=None if unconstrained_phi is None else frozen(unconstrained_phi),
     )
@@ -189,8 +175,8 @@ def condition_number(A: FloatArray) -> float:
     return float(np.linalg.cond(np.linalg.qr(rows, mode="r")))  # a Gram matrix holds half the digits only
 
 
-def precision_warnings(phi: FloatArray, standard_deviation: FloatArray) -> list[str]:
-    """A sentence for each parameter that the data leave open.
+def precision_remarks(phi: FloatArray, standard_deviation: FloatArray) -> list[Remark]:
+    """A remark for each parameter that the data leave open.
 
     The mass is compared with itself, a first moment with the mass times the body's reach, an inertia with the largest
     moment of inertia.
@@ -201,10 +187,8 @@ def precision_warnings(phi: FloatArray, standard_deviation: FloatArray) -> list[
     scales = np.array([mass, *[mass * reach] * 3, *[largest] * 6])
     meaning = ["of the estimate"] + ["of the mass times the load's radius of gyration"] * 3
     meaning += ["of the largest moment of inertia"] * 6
-    found = []
-    for name, share, of in zip(PARAMETER_NAMES, standard_deviation / scales, meaning, strict=True):
-        if share > POORLY_KNOWN:
-            found.append(
-                f"{name} is not determined by this motion: its standard deviation is {100 * share:.0f} % {of}."
-            )
-    return found
+    return [
+        remark("parameter-open", parameter=name, share=100.0 * share, scale=scale)
+        for name, share, scale in zip(PARAMETER_NAMES, standard_deviation / scales, meaning, strict=True)
+        if share > POORLY_KNOWN
+    ]

@@ -11,10 +11,11 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.errors import IdentificationError
-from iparam.estimation.estimate import Estimate, lasting_warnings
+from iparam.estimation.estimate import Estimate, lasting_remarks
 from iparam.estimation.estimators.consistent import nearest_consistent
-from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
+from iparam.estimation.payload.estimate_assembly import estimate_of, precision_remarks
 from iparam.estimation.payload.partial_estimate import part_of
+from iparam.remarks import Remark, remark
 from iparam.spatial.consistency import is_physically_consistent
 
 METHOD = "fusion"
@@ -54,22 +55,17 @@ def fuse_estimates(estimates: Sequence[Estimate], *, accept_refuted: bool = Fals
         for information, difference in zip(informations, differences, strict=True)
     )
     freedom = sum(int(np.count_nonzero(~np.isnan(one.phi))) for one in estimates) - int(np.count_nonzero(known))
-    warnings: list[str] = []
+    remarks: list[Remark] = []
     if freedom and apart > freedom + 3.0 * np.sqrt(2.0 * freedom):
-        warnings.append(
-            f"The estimates do not agree: they differ by {np.sqrt(apart / freedom):.1f} times what their standard "
-            "deviations allow, by which those of the result were raised."
-        )
+        remarks.append(remark("estimates-disagree", factor=np.sqrt(apart / freedom)))
         covariance = covariance * (apart / freedom)
     if known.all() and not is_physically_consistent(phi):
         phi = nearest_consistent(phi, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
     arms = sorted({one.robot for one in estimates if one.robot})
     if len(arms) > 1:
-        warnings.append(
-            f"The estimates come from different arms ({', '.join(arms)}): the load must hang on all of them alike."
-        )
-    earlier = [text for one in estimates for text in lasting_warnings(one.warnings)]
-    warnings += precision_warnings(phi, np.sqrt(np.diag(covariance))) if known.all() else [part_of(phi)]
+        remarks.append(remark("estimates-of-different-arms", arms=", ".join(arms)))
+    earlier = [each for one in estimates for each in lasting_remarks(one.remarks)]
+    remarks += precision_remarks(phi, np.sqrt(np.diag(covariance))) if known.all() else [part_of(phi)]
     fused = estimate_of(
         METHOD,
         phi,
@@ -79,7 +75,7 @@ def fuse_estimates(estimates: Sequence[Estimate], *, accept_refuted: bool = Fals
         residual_rms=next((one.residual_rms for one in estimates if one.residual_rms.force.any()), None),
         sensor_bias=next((one.sensor_bias for one in estimates if one.sensor_bias is not None), None),
         samples=sum(one.samples for one in estimates),
-        warnings=[*earlier, *warnings],
+        remarks=[*earlier, *remarks],
     )
     return dataclasses.replace(
         fused,
@@ -126,7 +122,6 @@ def _one_frame(estimates: Sequence[Estimate]) -> str:
     frames = sorted({one.frame for one in estimates if one.frame})
     if len(frames) > 1:
         raise ContradictionError(
-            f"the results are in different frames, {' and '.join(map(repr, frames))}: identify the load in one of "
-            "them, with the same --tip"
+            f"the results are in different frames, {' and '.join(map(repr, frames))}: identify the load in one of them"
         )
     return frames[0] if frames else ""

@@ -39,7 +39,7 @@ from iparam.motion.sources import MotionSource
 from iparam.recording.buffer import DataBuffer
 from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
-from iparam.robot.kernels.notice import expect
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import applied_setup
 from iparam.sensing.correction import ESTIMATE, Correction
@@ -57,11 +57,6 @@ MOST_PUT_RIGHT = 2
 GIVE_THE_VALUE = (
     "Nothing is estimated along with a load of which the data tell only a part: give the value instead of 'estimate'. "
     "The result without it names one where the weight shows it"
-)
-
-GAINS_COUNTED = (
-    "Nobody said how well the gains of the channels are known: the standard deviations take them to be known as well "
-    "as this recording tells. A calibration says it (iparam calibrate sensor, --sensor)."
 )
 
 SURE = 3.0
@@ -125,7 +120,6 @@ def identify_payload(
         recording = recording.to_recording()
     if not isinstance(recording, Recording):
         raise InputError(f"recording must be a Recording, got {recording!r:.80}: Recording.load reads a file")
-    expect("identify")
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     recording = with_followers(recording, arm)
     job = _Job(
@@ -142,8 +136,11 @@ def identify_payload(
     signal = getattr(wrench, "signal", "wrench")
     return dataclasses.replace(
         estimate,
-        warnings=(*estimate.warnings, *(() if arm is None else _size_remarks(estimate, arm))),
-        remarks=load_remarks(arm, estimate, recording),
+        remarks=(
+            *estimate.remarks,
+            *(() if arm is None else _size_remarks(estimate, arm)),
+            *load_remarks(arm, estimate, recording),
+        ),
         robot=robot if isinstance(robot, str) else recording.robot or ("" if arm is None else arm.name),
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,
         measurements=(recording.signal(signal).fingerprint,) if recording.has(signal) else (),
@@ -271,11 +268,11 @@ class _Job:
         problem, drift = run.problem, None
         of_corrections = calibration_covariance(problem, given)
         if fit is not None:
-            problem = dataclasses.replace(problem, warnings=(*problem.warnings, *fit.warnings))
+            problem = dataclasses.replace(problem, remarks=(*problem.remarks, *fit.remarks))
             of_corrections = fit.phi_covariance if of_corrections is None else of_corrections + fit.phi_covariance
         elif given.has_gains:
             errors = self._gain_errors(given, bias, delay, settings)
-            problem = dataclasses.replace(problem, warnings=(*problem.warnings, GAINS_COUNTED))
+            problem = dataclasses.replace(problem, remarks=(*problem.remarks, remark("gains-of-this-run")))
             of_corrections = errors if of_corrections is None else of_corrections + errors
         if of_corrections is not None:
             problem = dataclasses.replace(problem, correction_covariance=of_corrections)
@@ -353,10 +350,10 @@ class _Job:
             if shown.alarms:
                 squares = float(np.mean((fit.residual / with_it.noise) ** 2)) * examined.y.size
                 if found := rivals(find_causes(examined), estimate, squares):
-                    estimate = with_rivals(estimate, found, given.option(name))
+                    estimate = with_rivals(estimate, found, given.text_of(name))
             elif name in sought:
                 plain = linear_fit(examined).phi - fit.phi
-                estimate = with_uncorrected(estimate, np.vstack([plain, plain + shown.moves]), given.option(name))
+                estimate = with_uncorrected(estimate, np.vstack([plain, plain + shown.moves]), given.text_of(name))
         return estimate
 
 
@@ -406,19 +403,19 @@ def _open(estimate: Estimate) -> list[Cause]:
 
 def _having_put_right(before: list[_Done], estimate: Estimate) -> Estimate:
     """An estimate that says what was put right for it, in the estimates before, and counts how well a lag is known."""
-    rms, causes, warnings = float(np.sqrt(np.sum(estimate.residual_rms.force**2))), [], []
+    rms, causes, remarks = float(np.sqrt(np.sum(estimate.residual_rms.force**2))), [], []
     for number, done in enumerate(before):
         best = done.best
         if best is None or best.cause in [one.cause for one in estimate.causes]:  # a drift says so itself
             continue
-        said = f"{best.finding} explains what the residuals held, and was put right ({best.options})."
-        causes.append(Cause(best.cause, said, rms, rms))
-        warnings.append(said)
+        said = remark("cause-corrected", cause=best.cause, finding=best.finding, fix=best.fix)
+        causes.append(Cause(best.cause, said.message, rms, rms))
+        remarks.append(said)
         if best.relative_deviation > 0.0 and estimate.complete:
             later = before[number + 1].estimate if number + 1 < len(before) else estimate
             move = best.relative_deviation * (later.phi - done.estimate.phi)
             estimate = widened(estimate, np.outer(move, move))
-    return dataclasses.replace(estimate, causes=(*causes, *estimate.causes), warnings=(*estimate.warnings, *warnings))
+    return dataclasses.replace(estimate, causes=(*causes, *estimate.causes), remarks=(*estimate.remarks, *remarks))
 
 
 def _arm(recording: Recording, robot: str | None) -> Robot | None:
@@ -426,8 +423,8 @@ def _arm(recording: Recording, robot: str | None) -> Robot | None:
     return None if robot is None and moves_without_arm(recording) else recorded_robot(recording, robot)
 
 
-def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[str, ...]:
-    """A sentence if the load would be larger than the arm, by its inertia or the place of its centre of mass."""
+def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[Remark, ...]:
+    """A remark if the load would be larger than the arm, by its inertia or the place of its centre of mass."""
     moments = np.nan_to_num(np.abs(np.diag(estimate.inertia_about_com)))
     sure = moments > SURE * np.diag(estimate.standard_deviation.inertia_about_com)
     radius = float(np.sqrt(np.max(moments * sure) / max(abs(np.nan_to_num(estimate.mass, nan=np.inf)), 1e-12)))
@@ -435,12 +432,16 @@ def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[str, ...]:
     distance = float(np.linalg.norm(place * (place > SURE * estimate.standard_deviation.center_of_mass)))
     if max(radius, distance) <= robot.reach or robot.reach == 0.0:
         return ()
-    sentence = (
-        f"The load would be larger than the arm: its radius of gyration {radius:.3g} m, its centre of mass "
-        f"{distance:.3g} m from {robot.tool_frame}, and {robot.name} reaches {robot.reach:.3g} m. Is the time in "
-        "seconds, and are the torques in N m?"
+    return (
+        remark(
+            "load-larger-than-arm",
+            radius=radius,
+            distance=distance,
+            frame=robot.tool_frame,
+            robot=robot.name,
+            reach=robot.reach,
+        ),
     )
-    return (sentence,)
 
 
 def _structure(problem: PayloadProblem, estimate: Estimate) -> ResidualStructure:

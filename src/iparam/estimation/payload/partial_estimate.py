@@ -19,7 +19,7 @@ from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.estimate_assembly import (
     CORRELATED,
     VISIBLE,
-    correlation_warning,
+    correlation_remark,
     estimate_of,
 )
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
@@ -39,6 +39,7 @@ from iparam.estimation.payload.weighted_fit import (
 )
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES, beyond_arm, turning_axes
+from iparam.remarks import Remark, remark
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.spatial.derived import derived_known
@@ -174,15 +175,15 @@ def assemble_partial(
         raise reason
     names = grouped_names(derived)
     found = [
-        *problem.warnings,
-        f"{ONLY_A_PART}{_listed(names)} of the load. {_advice(problem, derived, ability)}",
+        *problem.remarks,
+        remark(ONLY_A_PART, known=_listed(names), advice=_advice(problem, derived, ability)),
     ]
     if problem.A[:, :, 4:].any() and (hint := time_hint(problem.time, slowest=USUAL_RATES[0])):
-        found.append(f"The wrench has {hint}.")
+        found.append(remark("time-unit-doubtful", reason=f"The wrench has {hint}"))
     rms = np.sqrt(np.mean(residual**2, axis=0))
     visible = len(residual) == problem.num_samples and (rms > VISIBLE * np.sqrt(np.mean(problem.y**2, axis=0))).any()
     if visible and inflation > CORRELATED:
-        found.append(correlation_warning(residual_structure(problem, residual), inflation))
+        found.append(correlation_remark(residual_structure(problem, residual), inflation))
     unknown = ~(known[:, None] & known[None, :])
     return estimate_of(
         "wls",
@@ -194,7 +195,7 @@ def assemble_partial(
         sensor_bias=None if bias is None else Wrench(frozen(bias[:3]), frozen(bias[3:])),
         samples=problem.num_samples * problem.averaged,
         time_correlation=inflation,
-        warnings=found,
+        remarks=found,
         status=f"Only a part was estimated: {_listed(names)}.",
     )
 
@@ -220,7 +221,7 @@ def no_estimate(problem: PayloadProblem, reason: NotIdentifiableError) -> Estima
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
         sensor_bias=None,
         samples=problem.num_samples * problem.averaged,
-        warnings=problem.warnings,
+        remarks=problem.remarks,
         status=f"Nothing was estimated: {text}.",
     )
 
@@ -302,7 +303,7 @@ def _advice(problem: PayloadProblem, derived: NDArray[np.bool_], ability: _ArmAb
     if ability is None or not beyond.any():
         return possible
     names = _listed(grouped_names(beyond))
-    ways = "the load hung on at another angle, another arm, or its shape (--shape, --shape-box)"
+    ways = "the load hung on at another angle, another arm, or its shape"
     if beyond[:4].any():
         ways = "another mounting of the arm, so that gravity lies along another axis of the tool, or another arm"
     return f"{possible} No motion shows {names}, as {ability.why}: that takes {ways}.".lstrip()
@@ -345,11 +346,11 @@ def motion_advice(derived: NDArray[np.bool_], *, hidden: bool = False) -> str:
     return f"To see the rest, {text} ('iparam excite optimize' plans such a motion of an arm)." if text else ""
 
 
-def part_of(phi: FloatArray) -> str:
+def part_of(phi: FloatArray) -> Remark:
     """What of a load phi (10,), NaN where it is not known, says, and what motion would show the rest."""
     derived = derived_known(~np.isnan(phi))
     names = grouped_names(derived)
-    return f"{ONLY_A_PART}{_listed(names) if names else 'nothing'} of the load. {motion_advice(derived)}"
+    return remark(ONLY_A_PART, known=_listed(names) if names else "nothing", advice=motion_advice(derived))
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.estimation.payload.regressor_uncertainty import RegressorUncertainty
 from iparam.regressor.samples import wrench_samples
+from iparam.remarks import Remark
 
 NUM_PARAMETERS = 10
 
@@ -37,7 +38,7 @@ class PayloadProblem:
         delay_deviation: standard deviation of a delay between motion and wrench that was compensated [s].
         missing: (N, 6) components of samples that say nothing: their rows hold means; None where all count.
         correction_covariance: (10, 10) that phi has from corrections which were estimated along; None without any.
-        warnings: what was found on the way here.
+        remarks: what was found on the way here.
     """
 
     A: FloatArray
@@ -52,7 +53,7 @@ class PayloadProblem:
     delay_deviation: float = 0.0
     missing: NDArray[np.bool] | None = None
     correction_covariance: FloatArray | None = None
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     def __post_init__(self) -> None:
         A, y = wrench_samples(self.A, self.y)
@@ -74,7 +75,7 @@ class PayloadProblem:
             object.__setattr__(self, "instruments", _shaped(self.instruments, "instruments", A.shape))
         if self.uncertainty is not None and self.uncertainty.num_samples != len(A):
             raise InputError(f"uncertainty is that of {self.uncertainty.num_samples} samples, there are {len(A)}")
-        object.__setattr__(self, "warnings", tuple(self.warnings))
+        object.__setattr__(self, "remarks", tuple(dict.fromkeys(self.remarks)))
 
     @property
     def num_samples(self) -> int:

@@ -28,13 +28,14 @@ from iparam.recording.statements import are_poses, with_gravity
 from iparam.recording.units import time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.regressor.wrench import body_regressor
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
 from iparam.sensing.held_samples import without_repeats
 from iparam.sensing.offset import offset_compensated_regressor, resting_regressor
 from iparam.sensing.run_check import check_run
 from iparam.sensing.saturation import saturated_entries
-from iparam.sensing.wrench_source import Measures, SensorWrench, WrenchSource, weighed_wrench, wrench_warnings
+from iparam.sensing.wrench_source import Measures, SensorWrench, WrenchSource, weighed_wrench, wrench_remarks
 
 Bias = Literal["estimate", "none", "zeroed"]
 """The sensor's bias: six more unknowns, none, or a sensor that was zeroed with the load on it in the first pose.
@@ -146,11 +147,11 @@ def prepare_run(
     recording = with_gravity(recording, gravity)  # so that a source of motion that needs it finds the caller's
     checked = check_run(recording, robot)
     recording = checked.recording
-    restamped: tuple[str, ...] = ()
+    restamped: tuple[Remark, ...] = ()
     timed = robot is not None and not are_poses(recording)  # against joint angles, and not the numbers of rows
     if timed and not isinstance(motion, MotionEstimate):
         recording, restamped = evenly_stamped(recording)
-    sign: list[str] = []
+    sign: list[Remark] = []
     if robot is None and wrench is None:
         wrench, sign = weighed_wrench(recording, checked.gravity)
     sensor = SensorWrench() if wrench is None else wrench
@@ -165,8 +166,8 @@ def prepare_run(
         if instruments:  # whose errors are those of the set points
             source = _without_set_points(source)
         whole = source if isinstance(source, MotionEstimate) else known_motion(recording, robot, source)
-    repeats: tuple[str, ...] = ()
-    spikes: tuple[str, ...] = ()
+    repeats: tuple[Remark, ...] = ()
+    spikes: tuple[Remark, ...] = ()
     if not are_poses(recording):  # which are no neighbours of each other
         measured, repeats = without_repeats(measured, whole)
         measured, spikes = without_spikes(measured, whole, robot, checked.gravity)
@@ -178,9 +179,9 @@ def prepare_run(
         aligned = align_motion(whole, measured, robot, checked.gravity)
     else:
         aligned = AlignedMotion(whole, delay or 0.0)
-    known, lag_remarks = whole, aligned.warnings
+    known, lag_remarks = whole, aligned.remarks
     if aligned.motion is not whole:
-        lag_remarks = tuple(text for text in aligned.motion.warnings if text not in whole.warnings)
+        lag_remarks = tuple(one for one in aligned.motion.remarks if one not in whole.remarks)
     whole, delay = aligned.motion, aligned.delay
     inside, left_out = within_motion(whole, measured.time - delay, aligned.settling)
     found = int(np.count_nonzero(inside))
@@ -209,16 +210,16 @@ def prepare_run(
         found.flags.writeable = False  # so that nobody needs a copy
         return found
 
-    warnings = [
-        *wrench_warnings(recording),
+    remarks = [
+        *wrench_remarks(recording),
         *checked.remarks,
         *restamped,
         *sign,
-        *whole.warnings,
+        *whole.remarks,
         *repeats,
         *spikes,
         *cut,
-        *aligned.warnings,
+        *aligned.remarks,
         *left_out,
     ]
     matrices = regressors(whole)
@@ -240,16 +241,16 @@ def prepare_run(
         instruments=second,
         averaged=size,
         delay_deviation=aligned.standard_deviation,
-        warnings=tuple(dict.fromkeys(warnings)),
+        remarks=tuple(remarks),
     )
     problem = without_entries(changed_problem(problem, correction), _any_of(saturated[used], size))
     measures: Measures = given.measures or getattr(sensor, "measures", None) or "action"
     lag = "low-pass" if aligned.filtered or aligned.motion is not known else "delay"
     compensated = (
-        *(("held-samples", text) for text in repeats),
-        *(("outliers", text) for text in spikes),
-        *(("saturation", text) for text in cut),
-        *((lag, text) for text in lag_remarks),
+        *(("held-samples", one.message) for one in repeats),
+        *(("outliers", one.message) for one in spikes),
+        *(("saturation", one.message) for one in cut),
+        *((lag, one.message) for one in lag_remarks),
     )
     return PreparedRun(problem, recording, measured, aligned, checked.gravity, robot, measures, compensated, given)
 
@@ -280,8 +281,8 @@ def _corrected(
 
 def _saturated(
     original: Recording, name: str, measured: Signal, clock: float
-) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
-    """(T, 6) which entries of a wrench, as it is used, are of channels at their limit, and a sentence about them.
+) -> tuple[NDArray[np.bool_], tuple[Remark, ...]]:
+    """(T, 6) which entries of a wrench, as it is used, are of channels at their limit, and a remark about them.
 
     Args:
         original: the recording as it was made: no other shows the limits of its channels.
@@ -326,16 +327,16 @@ def averaged(times: FloatArray) -> int:
 
 def within_motion(
     motion: MotionEstimate, times: FloatArray, settling: float = 0.0
-) -> tuple[NDArray[np.bool_], list[str]]:
-    """Which of the wrench's times (N,) [s] a motion covers, and a sentence about each kind of those that it does not.
+) -> tuple[NDArray[np.bool_], list[Remark]]:
+    """Which of the wrench's times (N,) [s] a motion covers, and a remark about each kind of those that it does not.
 
     It covers none in a gap of its own samples: what an arm did in there, no curve through its ends tells. Nor any
     within ``settling`` [s] of its start: what was before it lasts that long in a filter.
     """
     inside = (times >= motion.time[0] + settling) & (times <= motion.time[-1])
-    warnings = []
+    remarks = []
     if outside := times.size - int(np.count_nonzero(inside)):
-        warnings.append(f"{outside} wrench samples lie outside the recorded motion and were left out")
+        remarks.append(remark("wrench-outside-motion", count=outside))
     steps = np.diff(motion.time)
     wide = np.flatnonzero(steps > max(GAP * float(np.median(steps)), SHORTEST_GAP))
     starts, ends = motion.time[[0, *(wide + 1)]], motion.time[[*wide, -1]]
@@ -348,14 +349,11 @@ def within_motion(
         else:
             short += stretch.stop - stretch.start
     if lost := int(np.count_nonzero(inside & ~covered)) - short:
-        warnings.append(f"{lost} wrench samples lie in gaps of the recorded motion and were left out")
+        remarks.append(remark("wrench-in-motion-gaps", count=lost))
     if short:
-        warnings.append(
-            f"{short} wrench samples lie between gaps of the recorded motion that are less than {SHORTEST_STRETCH} s "
-            "apart, which tell no acceleration, and were left out"
-        )
+        remarks.append(remark("wrench-between-gaps", count=short, seconds=SHORTEST_STRETCH))
     inside &= covered
-    return inside, warnings
+    return inside, remarks
 
 
 def _without_set_points(source: MotionSource | MotionEstimate) -> MotionSource | MotionEstimate:

@@ -18,6 +18,7 @@ from iparam.arrays import FloatArray
 from iparam.motion.delay import AlignedMotion
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.rounding import percent
 
@@ -40,14 +41,14 @@ _QUANTILE, _NORMAL = 0.9, 1.6448536269514722  # of |x|, and where it is for a st
 _MEDIAN = 0.6744897501960817  # of the same
 _LEAST = 1e-9  # scatter of a channel, as a share of the largest value, that it is weighted with
 _FITTED = 5000  # samples that tell the load well enough to see a spike beside it
-_PART = 20_000  # samples whose regressors are held at a time
+_PART = 20_000  # samples whose regressors, or neighbours, are held at a time
 _ROUNDS = 5
 
 
 def without_spikes(
     wrench: Signal, motion: MotionEstimate, robot: Robot | None, gravity: ArrayLike
-) -> tuple[Signal, tuple[str, ...]]:
-    """The wrench without its spikes, and a sentence about them; the same signal where there are none.
+) -> tuple[Signal, tuple[Remark, ...]]:
+    """The wrench without its spikes, and a remark about them; the same signal where there are none.
 
     Args:
         wrench: in the tool's frame, of an unknown load and bias.
@@ -76,9 +77,13 @@ def without_spikes(
     kept = np.ones(wrench.num_samples, dtype=bool)
     kept[inside[~sound]] = False
     sizes = np.abs(_from_neighbours(values))[~sound].max(axis=0)
-    said = (
-        f"{count} of {wrench.num_samples} wrench samples ({percent(count / wrench.num_samples)}) are spikes, up "
-        f"to {sizes[:3].max():.3g} N and {sizes[3:].max():.3g} N m beside their neighbours, and were left out."
+    said = remark(
+        "wrench-spikes",
+        count=count,
+        samples=wrench.num_samples,
+        share=percent(count / wrench.num_samples),
+        force=sizes[:3].max(),
+        torque=sizes[3:].max(),
     )
     return dataclasses.replace(wrench, time=wrench.time[kept], values=wrench.values[kept]), (said,)
 
@@ -129,6 +134,10 @@ def _standing_out(values: FloatArray, least: FloatArray) -> NDArray[np.bool_]:
 
 def _from_neighbours(values: FloatArray) -> FloatArray:
     """(N, 6) values minus the running median of themselves and their neighbours."""
-    from scipy.ndimage import median_filter
-
-    return np.asarray(values - median_filter(values, size=(2 * NEIGHBOURS + 1, 1), mode="nearest"))
+    # Not scipy.ndimage's filter: to load that takes longer than a log of minutes does here.
+    padded, left = np.pad(values, ((NEIGHBOURS, NEIGHBOURS), (0, 0)), mode="edge"), np.empty_like(values)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEIGHBOURS + 1, axis=0)
+    for start in range(0, len(values), _PART):
+        part = slice(start, start + _PART)
+        left[part] = values[part] - np.partition(windows[part], NEIGHBOURS, axis=2)[:, :, NEIGHBOURS]
+    return left

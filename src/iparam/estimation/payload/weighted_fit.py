@@ -44,7 +44,7 @@ TURNED = 0.05
 LEAST_SIGNAL = 1e-9
 """Share of a channel's size below which its changes count as none."""
 
-SMOOTH_MORE = "Smooth the angles more (--motion butterworth; in Python motion=ButterworthMotion()), or move faster"
+SMOOTH_MORE = "Smooth the angles more (the motion 'butterworth'), or move faster"
 """What helps where the motion is known too badly."""
 
 ROUNDS = 2
@@ -182,9 +182,7 @@ def _factor(rows: FloatArray) -> FloatArray:
 
 def solve_triangle(factor: FloatArray) -> FloatArray:
     """The least-squares solution (p,) of a triangular factor (p + 1, p + 1)."""
-    from scipy.linalg import solve_triangular
-
-    return np.asarray(solve_triangular(factor[:-1, :-1], factor[:-1, -1]))
+    return np.asarray(np.linalg.solve(factor[:-1, :-1], factor[:-1, -1]))
 
 
 def problem_identifiability(problem: PayloadProblem, weights: NoiseWeights | None = None) -> IdentifiabilityReport:
@@ -254,7 +252,7 @@ def _advice(problem: PayloadProblem) -> str:
     return _if_in_seconds(
         problem,
         "Move all wrist joints, faster, through more orientations (see iparam excite optimize), or give a prior "
-        "(--method logchol)",
+        "(the method 'logchol')",
     )
 
 

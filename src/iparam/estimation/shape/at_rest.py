@@ -9,12 +9,11 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.payload.estimate_assembly import estimate_of
-from iparam.estimation.shape.contradiction import believed_densities, contradiction, unevenness
 from iparam.estimation.shape.data_rows import known_rows
-from iparam.estimation.shape.estimator import METHOD, data_share, found_shape, left_out, reliance
-from iparam.estimation.shape.posterior.placement import placed_posterior
+from iparam.estimation.shape.estimator import METHOD, with_data
 from iparam.estimation.shape.shape import Shape
 from iparam.estimation.static.identify import INERTIA_UNSEEN, StaticEstimate
+from iparam.remarks import Remark
 from iparam.rounding import NORMAL_95
 
 
@@ -27,32 +26,26 @@ def with_shape(static: StaticEstimate, shape: Shape) -> Estimate:
 
     Returns:
         An estimate with an inertia whose intervals hold how far densities may vary and the shape may be off. Without
-        one, and with a warning, if the rests contradict the shape. Few rests have wide tails: their deviations are
+        one, and with a remark, if the rests contradict the shape. Few rests have wide tails: their deviations are
         widened to those of a normal distribution with the same 95 %.
     """
     phi = np.full(10, np.nan)
     phi[:4] = static.mass * np.array([1.0, *static.center_of_mass])
     covariance = np.full((10, 10), np.nan)
     covariance[:4, :4] = static.covariance[:4, :4] * (static.interval_factor / NORMAL_95) ** 2
-    rows = known_rows(phi, covariance)
-    shape, objection = believed_densities(shape, rows, static.mass)
-    found, placement = placed_posterior(shape, rows, static.mass)
-    if against := contradiction(shape, rows, static.mass, found, telling=False):
-        return _as_estimate(static, phi, covariance, warnings=(left_out(against), *static.warnings))
-    share = data_share(found.covariance, rows)
-    doubts = filter(None, (objection, unevenness(shape, rows, found)))
-    placed = [] if placement is None else [placement.remark]
-    warnings = [*doubts, *static.warnings, *shape.remarks, *placed, *reliance(shape, found, share)]
+    known = with_data(shape, known_rows(phi, covariance))
+    if isinstance(known, Remark):
+        return _as_estimate(static, phi, covariance, remarks=(known, *static.remarks))
     return dataclasses.replace(
         _as_estimate(
             static,
-            found.phi,
-            found.covariance,
-            warnings=tuple(warnings),
+            known.posterior.phi,
+            known.posterior.covariance,
+            remarks=(*static.remarks, *known.remarks),
             status="All ten parameters were estimated: mass and centre of mass from rests, the inertia with the shape.",
-            data_share=share,
+            data_share=known.data_share,
         ),
-        shape=found_shape(shape, found, placement),
+        shape=known.found,
     )
 
 
@@ -61,7 +54,7 @@ def _as_estimate(
     phi: FloatArray,
     covariance: FloatArray,
     *,
-    warnings: tuple[str, ...],
+    remarks: tuple[Remark, ...],
     status: str = INERTIA_UNSEEN,
     data_share: FloatArray | None = None,
 ) -> Estimate:
@@ -76,7 +69,7 @@ def _as_estimate(
         sensor_bias=static.sensor_bias,
         samples=sum(rest.samples for rest in static.rests),
         data_share=data_share,
-        warnings=warnings,
+        remarks=remarks,
         status=status,
     )
     return dataclasses.replace(

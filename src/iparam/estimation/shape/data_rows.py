@@ -27,13 +27,30 @@ from iparam.estimation.payload.weighted_fit import (
     residuals,
     triangular_factor,
 )
-from iparam.estimation.shape.posterior.rows import DataRows
 
 UNSEEN = 1e-7
 """Singular value of the regressor of unit columns below which a direction is one that the motion does not show."""
 
 ROUNDING = 1e-13
 """Share of a column's squares that is left beside the bias below which nothing is."""
+
+
+@dataclass(frozen=True, eq=False)
+class DataRows:
+    """What data say of phi: rows @ phi = values, with independent errors of standard deviation 1.
+
+    Attributes:
+        rows: (r, 10), r at most 10.
+        values: (r,).
+    """
+
+    rows: FloatArray
+    values: FloatArray
+
+    @property
+    def information(self) -> FloatArray:
+        """(10, 10) inverse covariance of phi by the data alone."""
+        return np.asarray(self.rows.T @ self.rows)
 
 
 @dataclass(frozen=True, eq=False)

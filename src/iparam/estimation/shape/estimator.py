@@ -13,29 +13,22 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.estimate_assembly import LEFT_OUT, assemble_estimate
+from iparam.estimation.payload.estimate_assembly import assemble_estimate
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import require_identifiable
-from iparam.estimation.shape.contradiction import CAVITY, believed_densities, contradiction, unevenness
-from iparam.estimation.shape.data_rows import WeightedData, known_rows, weighted_data
+from iparam.estimation.shape.data_rows import DataRows, WeightedData, known_rows, weighted_data
 from iparam.estimation.shape.found import FoundShape
-from iparam.estimation.shape.posterior.placement import Placement, placed_posterior
-from iparam.estimation.shape.posterior.prior import HOLLOW_BELIEF, hollow_belief
-from iparam.estimation.shape.posterior.rows import DataRows
-from iparam.estimation.shape.posterior.shape_posterior import ShapePosterior
-from iparam.estimation.shape.shape import Shape
+from iparam.estimation.shape.posterior import ShapePosterior, shape_posterior
+from iparam.estimation.shape.shape import LEAST_DENSITY, MOST_DENSITY, Shape
 from iparam.estimation.static.slow_motion import slow_motion_estimate
+from iparam.remarks import Remark, remark
 from iparam.rounding import NORMAL_95
 
 METHOD = "shape"
 
 SURE = 3.0
 """Standard deviations from which a negative mass is believed."""
-
-TELLING = 0.3
-"""Share of the data in the least known entry of the inertia from which on they are asked whether another shape,
-mirrored or of another scale, explains them better."""
 
 MOSTLY_SHAPE = 0.5
 """Share of the data in what is known of an inertia below which a warning says that it rests on the shape."""
@@ -45,9 +38,8 @@ MOSTLY_SHAPE = 0.5
 class ShapeEstimator(Estimator):
     """Data and a shape whose parts have unknown densities, each weighing by how much it tells.
 
-    Directions in which the data tell much are theirs; the rest follows from the shape, with intervals that hold how far
-    densities may vary within parts, how hollow these may be, and how far the shape is off. Data that contradict the
-    shape win: it is then left out, and a warning says what contradicts it. See docs/guide/shape.md.
+    The shape is a wide Gaussian prior of phi: see `iparam.estimation.shape.posterior`. A shape that the data contradict
+    is left out, and a warning says so. See docs/guide/shape.md.
 
     Attributes:
         shape: in the tool frame.
@@ -58,22 +50,32 @@ class ShapeEstimator(Estimator):
     def fit(self, problem: PayloadProblem) -> Estimate:
         """See `Estimator.fit`. It also takes motions that do not determine all parameters."""
         data = self._data(problem)
-        mass = data_mass(data.rows)
-        shape, objection = believed_densities(self.shape, data.rows, mass)
-        return dataclasses.replace(self, shape=shape)._fitted(problem, data, mass, objection)
-
-    def _fitted(self, problem: PayloadProblem, data: WeightedData, mass: float, objection: str) -> Estimate:
-        found, placement = placed_posterior(self.shape, data.rows, mass)
-        share = data_share(found.covariance, data.rows)
-        telling = float(share[4:].min()) > TELLING
-        if against := contradiction(self.shape, data.rows, mass, found, telling=telling):
-            return self._without_shape(problem, against)
-        doubts = (objection, unevenness(self.shape, data.rows, found))
-        return self._assembled(problem, data, found, tuple(filter(None, doubts)), placement)
+        known = with_data(self.shape, data.rows)
+        if isinstance(known, Remark):
+            return _without_shape(problem, known)
+        covariance = np.zeros((problem.num_unknowns,) * 2)
+        covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] = known.posterior.covariance
+        # What a delay and corrections add is in the rows already.
+        plain = dataclasses.replace(problem, delay_deviation=0.0, correction_covariance=None)
+        estimate = assemble_estimate(
+            METHOD,
+            plain,
+            data.with_bias(known.posterior.phi),
+            covariance,
+            inflation=data.inflation,
+            data_share=known.data_share,
+            remarks=known.remarks,
+            status="All ten parameters were estimated, with the shape of the load.",
+        )
+        return dataclasses.replace(
+            estimate,
+            condition_number=_condition(problem, estimate),
+            shape=known.found,
+            gain=known.posterior.gain,
+        )
 
     def _data(self, problem: PayloadProblem) -> WeightedData:
-        guess = self.shape.body(_weighed_mass(problem)).phi
-        data = weighted_data(problem, guess)
+        data = weighted_data(problem, self.shape.body(_weighed_mass(problem)).phi)
         if not problem.hidden:
             return data
         # The acceleration of the sensor is not known: only what slow motion shows may be claimed.
@@ -81,59 +83,66 @@ class ShapeEstimator(Estimator):
         slow = slow_motion_estimate(problem, reason)
         return dataclasses.replace(data, rows=known_rows(slow.phi, slow.covariance_phi))
 
-    def _assembled(
-        self,
-        problem: PayloadProblem,
-        data: WeightedData,
-        found: ShapePosterior,
-        warnings: tuple[str, ...],
-        placement: Placement | None = None,
-    ) -> Estimate:
-        covariance = np.zeros((problem.num_unknowns,) * 2)
-        covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] = found.covariance
-        share = data_share(found.covariance, data.rows)
-        placed = () if placement is None else (placement.remark,)
-        # What a delay and corrections add is in the rows already.
-        plain = dataclasses.replace(problem, delay_deviation=0.0, correction_covariance=None)
-        estimate = assemble_estimate(
-            METHOD,
-            plain,
-            data.with_bias(found.phi),
-            covariance,
-            inflation=data.inflation,
-            data_share=share,
-            warnings=(*warnings, *self.shape.remarks, *placed, *reliance(self.shape, found, share)),
-            status="All ten parameters were estimated, with the shape of the load.",
+
+@dataclass(frozen=True, eq=False)
+class KnownLoad:
+    """A load by data and by a shape that they do not contradict.
+
+    Attributes:
+        posterior: what both say.
+        found: the shape with its densities.
+        data_share: (10,) see `Estimate.data_share`.
+        remarks: on the shape.
+    """
+
+    posterior: ShapePosterior
+    found: FoundShape
+    data_share: FloatArray
+    remarks: tuple[Remark, ...]
+
+
+def with_data(shape: Shape, data: DataRows) -> KnownLoad | Remark:
+    """What data and a shape say together; a remark if the data contradict it, with any densities."""
+    mass = data_mass(data)
+    posterior = shape_posterior(shape, data, mass)
+    against = contradiction(shape, posterior)
+    remarks: tuple[Remark, ...] = ()
+    if against and (stated := {part.name: None for part in shape.parts if part.density is not None}):
+        shape = shape.with_densities(stated)
+        posterior = shape_posterior(shape, data, mass)
+        if not contradiction(shape, posterior):
+            against = ""
+            remarks = (remark("densities-left-open"),)
+    if against:
+        return remark("shape-left-out", reason=against)
+    share = _data_share(posterior.covariance, data)
+    least = float(share[4:].min())
+    if least < MOSTLY_SHAPE:
+        remarks = (*remarks, remark("inertia-rests-on-shape", share=100 * (1.0 - least), what="result"))
+    return KnownLoad(posterior, FoundShape.of(shape, posterior.densities), share, remarks)
+
+
+def contradiction(shape: Shape, found: ShapePosterior) -> str:
+    """What the data say against a shape: a sentence or two; "" if nothing."""
+    word, mass, center = _word(shape), found.phi[0], found.phi[1:4] / found.phi[0]
+    mean = mass / shape.volume
+    if (shape.metric and not (shape.vague or mean >= LEAST_DENSITY)) or (shape.metric and mean > MOST_DENSITY):
+        return (
+            f"The data contradict the {word}: with their mass, {mass:.4g} kg, it would have {mean:.3g} kg/m^3, and "
+            f"materials have {LEAST_DENSITY:g} to {MOST_DENSITY:g}. Is its unit another one?"
         )
-        return dataclasses.replace(
-            estimate,
-            condition_number=_condition(problem, estimate),
-            shape=found_shape(self.shape, found, placement),
-            gain=found.gain,
-        )
-
-    def _without_shape(self, problem: PayloadProblem, against: str) -> Estimate:
-        """What the data tell by themselves, be it all of the load or a part, and what they say against the shape."""
-        try:
-            require_identifiable(problem)
-            alone = ConsistentLeastSquares().fit(problem)
-        except NotIdentifiableError as reason:
-            part = slow_motion_estimate if problem.hidden else partial_estimate
-            alone = part(problem, reason)
-        return dataclasses.replace(alone, warnings=(left_out(against), *alone.warnings))
-
-
-def left_out(against: str) -> str:
-    """What the data say against the shape, and what follows."""
-    return f"{against} {LEFT_OUT}"
-
-
-def found_shape(shape: Shape, found: ShapePosterior, placement: Placement | None) -> FoundShape:
-    """What a result says of the shape."""
-    if placement is None:
-        return FoundShape.of(shape, found.densities)
-    moved = shape.deformed(placement.moved)
-    return FoundShape.of(moved, found.densities, pose=placement.pose, pose_deviation=placement.deviation)
+    edges, middle = shape.bounds
+    outside = np.abs(center - middle) - 0.5 * edges - NORMAL_95 * shape.tolerance
+    slope = np.hstack([-center[:, None], np.eye(3)]) / mass
+    deviation = np.sqrt(np.diag(slope @ found.covariance[:4, :4] @ slope.T))
+    if found.squares <= found.most_squares and (outside <= SURE * deviation).all():
+        return ""
+    here, there = (" ".join(f"{1e3 * value:.1f}" for value in one) for one in (center, shape.whole.center))
+    return (
+        f"The data contradict the {word}: chi-square is {found.squares:.3g}, and a right one has more than "
+        f"{found.most_squares:.3g} once in a thousand times. The centre of mass is at {here} mm, the middle of the "
+        f"{word} at {there} mm. Is it the right one, in the right place and unit?"
+    )
 
 
 def data_mass(data: DataRows) -> float:
@@ -148,7 +157,8 @@ def data_mass(data: DataRows) -> float:
     if mass < -SURE * deviation:
         raise IdentificationError(
             f"the mass comes out as {mass:.4g} +- {NORMAL_95 * deviation:.2g} kg (95 %): does the sensor report what "
-            "the load exerts on it, the opposite of what is expected here (--measures reaction)?"
+            "the load exerts on it, the opposite of what is expected here",
+            fix={"measures": "reaction"},
         )
     if not mass > NORMAL_95 * deviation:
         raise IdentificationError(
@@ -159,37 +169,24 @@ def data_mass(data: DataRows) -> float:
     return mass
 
 
-def data_share(covariance: FloatArray, data: DataRows) -> FloatArray:
-    """(10,) which part of what is known of each of phi comes from the data, see `Estimate.data_share`."""
+def _without_shape(problem: PayloadProblem, against: Remark) -> Estimate:
+    """What the data tell by themselves, be it all of the load or a part, and what they say against the shape."""
+    try:
+        require_identifiable(problem)
+        alone = ConsistentLeastSquares().fit(problem)
+    except NotIdentifiableError as reason:
+        part = slow_motion_estimate if problem.hidden else partial_estimate
+        alone = part(problem, reason)
+    return dataclasses.replace(alone, remarks=(against, *alone.remarks))
+
+
+def _word(shape: Shape) -> str:
+    return "box" if shape.vague else "shape"
+
+
+def _data_share(covariance: FloatArray, data: DataRows) -> FloatArray:
     known = covariance @ data.information @ covariance
     return np.clip(np.diag(known) / np.maximum(np.diag(covariance), 1e-300), 0.0, 1.0)
-
-
-def reliance(shape: Shape, found: ShapePosterior, share: FloatArray) -> tuple[str, ...]:
-    """A sentence if it is the shape that most of the inertia comes from."""
-    least = float(share[4:].min())
-    if least >= MOSTLY_SHAPE:
-        return ()
-    known = f"{100 * (1.0 - least):.0f} % of what is known of its least shown entry comes from it"
-    if shape.vague:
-        return (f"The inertia rests on the box: {known}, and the intervals hold what can fit inside.",)
-    sentence = f"The inertia rests on the shape: {known}."
-    mean = float(found.phi[0]) / shape.volume
-    if all(part.density is not None for part in shape.parts):
-        return (f"{sentence} The intervals hold how far densities and places may be off.",)
-    if not shape.metric:
-        return (f"{sentence} The intervals hold that parts may be hollow or have a core.",)
-    if hollow_belief(mean) < HOLLOW_BELIEF["other"]:
-        hold = (
-            "as solid metal has: the intervals hold how far densities and places may be off, but neither a hollow body "
-            f"nor a heavy core. {CAVITY} --shape-box holds any filling."
-        )
-    else:
-        hold = (
-            f"which no solid metal has: the intervals hold that parts may be hollow or have a core. {CAVITY} For a "
-            "solid part, --density makes them narrower."
-        )
-    return (f"{sentence} It has {mean:.0f} kg/m^3 on the whole, {hold}",)
 
 
 def _weighed_mass(problem: PayloadProblem) -> float:

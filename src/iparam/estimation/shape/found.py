@@ -1,4 +1,4 @@
-"""`FoundShape`: what an identification found of the shape that it was given: densities, and where the shape is."""
+"""`FoundShape`: the shape that an identification was given, with the densities that it found."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import FileFormatError, InputError
-from iparam.spatial.transforms import is_transform
+from iparam.estimation.shape.shape import Part, Shape, convex_hull, hull_corners
 
 if TYPE_CHECKING:
-    from iparam.estimation.shape.shape import Part, Shape
     from iparam.files.json import JsonSection
 
 MOST_CORNERS = 48
@@ -50,7 +49,7 @@ class FoundPart:
     @property
     def triangles(self) -> FloatArray:
         """(F, 3, 3) of the convex hull around it, facing outward; none where it is flat."""
-        hull = _hull(self.outline)
+        hull = convex_hull(self.outline)
         if hull is None:
             return np.zeros((0, 3, 3))
         corners = self.outline[hull.simplices]
@@ -66,16 +65,10 @@ class FoundShape:
 
     Attributes:
         parts: with their densities.
-        pose: (4, 4) of the shape's frame in the frame of the result where it was estimated along [m]; None where it was
-            given.
-        pose_deviation: (6,) standard deviations of its place [m] and of its turn about the axes of the frame of the
-            result [rad]; None as above.
         bounding: it is a box that the load lies in, which it need not fill: its mean density says nothing.
     """
 
     parts: tuple[FoundPart, ...]
-    pose: FloatArray | None = None
-    pose_deviation: FloatArray | None = None
     bounding: bool = False
 
     @property
@@ -84,13 +77,13 @@ class FoundShape:
         return () if self.bounding else self.parts
 
     @classmethod
-    def of(cls, shape: Shape, densities: FloatArray, **place: FloatArray | None) -> FoundShape:
+    def of(cls, shape: Shape, densities: FloatArray) -> FoundShape:
         """The shape with mean and standard deviation (parts, 2) of each density [kg/m^3]."""
         parts = [
             FoundPart(part.name, float(mean), float(deviation), _outline(part))
             for part, (mean, deviation) in zip(shape.parts, densities, strict=True)
         ]
-        return cls(tuple(parts), bounding=shape.vague, **place)
+        return cls(tuple(parts), shape.vague)
 
     def to_document(self) -> dict[str, Any]:
         """What a result file holds."""
@@ -103,11 +96,7 @@ class FoundShape:
             }
             for part in self.parts
         ]
-        if self.bounding:
-            return {"parts": parts, "bounding": True}
-        if self.pose is None or self.pose_deviation is None:
-            return {"parts": parts}
-        return {"parts": parts, "pose": self.pose.tolist(), "pose_deviation": self.pose_deviation.tolist()}
+        return {"parts": parts, "bounding": True} if self.bounding else {"parts": parts}
 
     @classmethod
     def from_document(cls, section: JsonSection) -> FoundShape:
@@ -121,31 +110,12 @@ class FoundShape:
             )
         except InputError as error:
             raise FileFormatError(f"{section.file}: {error}") from None
-        if not section.has("pose"):
-            return cls(parts, bounding=section.content.get("bounding") is True)
-        pose, deviation = section.array("pose", 2), section.array("pose_deviation", 1)
-        if pose.shape != (4, 4) or deviation.shape != (6,):
-            raise section.error("pose", f"must be 4 x 4 with six deviations, got {pose.shape} and {deviation.shape}")
-        if not is_transform(pose) or (deviation < 0.0).any():
-            raise section.error("pose", "must be a rigid transform, with deviations of at least 0")
-        return cls(parts, frozen(pose), frozen(deviation))
-
-
-def _hull(points: FloatArray) -> Any:
-    """The convex hull of points (k, 3); None of those that have none."""
-    from scipy.spatial import ConvexHull, QhullError  # here, because every command loads results, and few a shape
-
-    try:
-        return ConvexHull(points)
-    except (QhullError, ValueError):
-        return None
+        return cls(parts, section.content.get("bounding") is True)
 
 
 def _outline(part: Part) -> FloatArray:
     """(k, 3) corners of the hull of its points, those that are farthest apart where there are many."""
-    points = part.points
-    hull = _hull(points)
-    corners = points if hull is None else points[hull.vertices]
+    corners = hull_corners(part.outline)
     if len(corners) > MOST_CORNERS:
         kept = [int(np.argmax(np.linalg.norm(corners - corners.mean(axis=0), axis=1)))]
         gap = np.linalg.norm(corners - corners[kept[0]], axis=1)

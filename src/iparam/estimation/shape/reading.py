@@ -1,7 +1,7 @@
 """`load_shape`: a shape from a file. Meshes (.stl .obj .ply .glb), or points with volumes (.csv .npz).
 
 Separate bodies of a mesh, and nodes of a scene, are parts. A body whose surface faces inward is a cavity of the one
-around it. Where a mesh has one body only, `segments` divides it by where its points are.
+around it. Bodies that share vertices on an edge or face are one part.
 """
 
 from __future__ import annotations
@@ -15,19 +15,16 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from importlib import import_module
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.cluster.vq import kmeans2
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-from iparam.arrays import FloatArray
+from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError, InputError, MissingExtraError
-from iparam.estimation.shape.mesh_points import FLAT, MOST_CROSSING, box_corners, closed_volume, mesh_points, overlaps
-from iparam.estimation.shape.point_moments import thinned
-from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape
-from iparam.estimation.shape.touching_bodies import surfaces_of, touching_surfaces
+from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape, hull_corners
 from iparam.files.limited_process import Outcome, in_limited_process
 from iparam.files.numpy_arrays import zipped_arrays
 from iparam.files.reading_limit import TooLargeError, read_bounded
@@ -35,8 +32,10 @@ from iparam.files.reading_limit import TooLargeError, read_bounded
 MESHES = (".stl", ".obj", ".ply", ".glb")
 POINTS = (".csv", ".npz")
 MAX_BYTES = 200_000_000
-MOST_POINTS = 2_000_000
+MOST_FACES = 2_000_000
 MOST_PARTS = 200
+FLAT = 1e-9
+"""Volume of a surface, in that of a cube of its length, up to which it is flat."""
 FARTHEST = 1e5
 """From the origin, that a shape may reach [m], whatever its unit: a larger one has volumes that are no numbers."""
 
@@ -47,15 +46,12 @@ _NAMES = {
 }
 
 
-def load_shape(
-    path: str | os.PathLike[str], *, scale: float = 1.0, segments: int = 1, tolerance: float = DEFAULT_TOLERANCE
-) -> Shape:
+def load_shape(path: str | os.PathLike[str], *, scale: float = 1.0, tolerance: float = DEFAULT_TOLERANCE) -> Shape:
     """Read a shape.
 
     Args:
         path: of a mesh or of points.
         scale: metres in one of the file's units, 0.001 for millimetres; volumes are in its third power.
-        segments: into how many parts a shape of a single part is divided, by nearness (k-means of its points).
         tolerance: see `Shape` [m].
 
     Raises:
@@ -64,9 +60,7 @@ def load_shape(
     """
     file = Path(path)
     if not (np.isfinite(scale) and scale > 0.0):
-        raise InputError(f"scale must be positive, got {scale!r}")
-    if not 1 <= segments <= MOST_PARTS:
-        raise InputError(f"segments must be 1 to {MOST_PARTS}, got {segments}")
+        raise InputError(argument="scale", value=scale, expected="positive")
     suffix = file.suffix.lower()
     if suffix not in (*MESHES, *POINTS):
         raise FileFormatError(f"{file}: a shape must be one of {', '.join((*MESHES, *POINTS))}")
@@ -78,52 +72,18 @@ def load_shape(
         raise FileFormatError(f"{file}: cannot be read: {error.strerror}") from None
     if len(content) > MAX_BYTES:
         raise FileFormatError(f"{file}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
-    remarks: tuple[str, ...] = ()
-    outline: FloatArray = np.empty((0, 3))
     if suffix in MESHES:
-        found, arrays = in_limited_process(
+        names, arrays = in_limited_process(
             mesh_parts, str(file), {"path": str(file), "scale": float(scale)}, content=content
         )
-        parts = [
-            Part(name, arrays[f"points {index}"], arrays[f"volumes {index}"])
-            for index, name in enumerate(found["names"])
-        ]
-        remarks, outline = tuple(found["remarks"]), arrays["outline"]
-    else:
-        parts = _point_parts(file, content, scale)
     try:
-        if len(parts) > 1 and segments > 1:
-            raise InputError(
-                f"it has {len(parts)} separate bodies, its parts: leave segments= out, it divides a single one"
-            )
-        if segments > 1:
-            parts = _segmented(parts[0], segments)
-        shape = Shape(tuple(parts), tolerance, remarks=remarks, outline=outline)
-        half = 0.5 * float(shape.bounds[0].max())
-        if tolerance >= half and tolerance > DEFAULT_TOLERANCE:
-            raise InputError(
-                f"tolerance must be less than half the size of the shape, {half:.3g} m, got {tolerance:g} m: what is "
-                "off by more is no shape"
-            )
-        return shape
+        if suffix in MESHES:
+            parts = [Part(name, arrays[f"moments {i}"], arrays[f"outline {i}"]) for i, name in enumerate(names)]
+            return Shape(tuple(parts), tolerance)
+        points, volumes, labels = (_csv if suffix == ".csv" else _npz)(file, content)
+        return Shape.from_points(points * scale, volumes * scale**3, labels, tolerance=tolerance)
     except InputError as error:
-        raise InputError(f"{file}: {error}") from None
-
-
-def _point_parts(file: Path, content: bytes, scale: float) -> list[Part]:
-    if file.suffix.lower() == ".csv":
-        points, volumes, labels = _csv(file, content)
-    else:
-        points, volumes, labels = _npz(file, content)
-    if len(points) > MOST_POINTS:
-        raise FileFormatError(f"{file}: has {len(points)} points, more than {MOST_POINTS}: thin them out")
-    if not (np.isfinite(points).all() and np.isfinite(volumes).all()):
-        raise FileFormatError(f"{file}: has a coordinate or volume that is not finite")
-    try:
-        shape = Shape.from_points(points * scale, volumes * scale**3, labels)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
-    return [Part(part.name, *thinned(part.points, part.volumes)) for part in shape.parts]
+        raise InputError(f"{file}: {error.message}", fix=error.fix) from None
 
 
 def _csv(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[str] | None]:
@@ -179,45 +139,38 @@ def _npz(file: Path, content: bytes) -> tuple[FloatArray, FloatArray, list[Any] 
 
 
 def mesh_parts(path: str, content: bytes, scale: float) -> Outcome:
-    """The bodies of a mesh, what is odd about them, and the corners (8 k, 3) of the boxes around them [m]."""
+    """The names of the bodies of a mesh, and the moments and outline of each [m]."""
     file = Path(path)
     bodies = _bodies(file, content)
     if len(bodies) > MOST_PARTS:
         raise InputError(f"{file}: has {len(bodies)} separate bodies, more than {MOST_PARTS}: leave out small ones")
-    _refuse_extent(file, bodies, scale)
-    parts = [Part(name, *mesh_points(triangles * scale)) for name, triangles in bodies]
-    outline = np.concatenate([box_corners(triangles * scale) for _, triangles in bodies])
-    shares = overlaps([triangles for _, triangles in bodies])
-    arrays = {"outline": outline}
-    for index, part in enumerate(parts):
-        arrays |= {f"points {index}": part.points, f"volumes {index}": part.volumes}
-    return {"names": [part.name for part in parts], "remarks": _said_of_overlaps(file, parts, shares)}, arrays
-
-
-def _refuse_extent(file: Path, bodies: list[tuple[str, FloatArray]], scale: float) -> None:
-    """Refuse a size that no unit of length explains, before volumes are taken of it."""
     extent = scale * max(float(np.abs(triangles).max()) for _, triangles in bodies)
     if extent > FARTHEST:
         raise InputError(
-            f"{file}: reaches {extent:.3g} m from its origin, more than {FARTHEST:g} m: for a file in millimetres give "
-            "scale=0.001, or export it anew in metres"
+            f"{file}: reaches {extent:.3g} m from its origin, more than {FARTHEST:g} m: is the file in millimetres",
+            fix={"scale": 0.001},
         )
+    arrays = {}
+    for index, (_, triangles) in enumerate(bodies):
+        arrays[f"moments {index}"] = volume_moments(triangles * scale)
+        arrays[f"outline {index}"] = hull_corners(triangles.reshape(-1, 3) * scale)
+    return [name for name, _ in bodies], arrays
 
 
-def _said_of_overlaps(file: Path, parts: list[Part], shares: FloatArray) -> tuple[str, ...]:
-    """A sentence if a body lies in larger ones by more than what crossing surfaces of scans make."""
-    if not shares.max(initial=0.0) > MOST_CROSSING:
-        return ()
-    volumes = np.array([part.volume for part in parts])
-    twice = float(shares @ volumes)
-    percent = 100.0 * twice / (float(volumes.sum()) - twice)
-    most = int(np.argmax(shares))
-    sentence = (
-        f"Bodies of {file.name} lie in each other, {100 * shares[most]:.0f} % of {parts[most].name} in a larger one: "
-        f"{percent:{'.0f' if percent >= 1.0 else '.1g'}} % of what they fill counts for two of them, with the "
-        "densities of both. Where there is only one, cut it out of the other in a CAD program."
-    )
-    return (sentence,)
+def volume_moments(triangles: FloatArray) -> FloatArray:
+    """(4, 4) integral of [x, 1] [x, 1]' over the inside of a surface (F, 3, 3); negative if it faces inward."""
+    middle = triangles.reshape(-1, 3).mean(axis=0)
+    local = triangles - middle  # far from the origin the sums would lose digits
+    six = np.linalg.det(local)
+    total = local.sum(axis=1)
+    found, move = np.empty((4, 4)), np.eye(4)
+    # Integrals over the tetrahedra of the origin and each triangle.
+    found[:3, :3] = np.einsum("f,fi,fj->ij", six, total, total) + np.einsum("f,fki,fkj->ij", six, local, local)
+    found[:3, :3] /= 120.0
+    found[:3, 3] = found[3, :3] = six @ total / 24.0
+    found[3, 3] = six.sum() / 6.0
+    move[:3, 3] = middle
+    return np.asarray(move @ found @ move.T)
 
 
 def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:
@@ -265,63 +218,57 @@ def _placed(scene: Any) -> Iterator[tuple[str, Any]]:
 
 def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
     """The triangles of the bodies of a mesh: connected surfaces, those that face inward with the one around them."""
-    surfaces, volumes = _closed_surfaces(f"{file}: {node}", mesh)
-    solid = [
-        abs(volume) > FLAT * float(np.ptp(one, axis=(0, 1)).max()) ** 3
-        for one, volume in zip(surfaces, volumes, strict=True)
-    ]
-    if not any(solid):
+    surfaces = _surfaces(f"{file}: {node}", mesh)
+    volumes = [volume_moments(one)[3, 3] / max(float(np.ptp(one, axis=(0, 1)).max()), 1e-300) ** 3 for one in surfaces]
+    solid = [(one, volume) for one, volume in zip(surfaces, volumes, strict=True) if abs(volume) > FLAT]
+    if not solid:
         raise InputError(f"{file}: {node} encloses no volume: it is flat")
-    surfaces, volumes = list(compress(surfaces, solid)), list(compress(volumes, solid))
-    if max(volumes, default=0.0) <= 0.0:  # all inside out
-        surfaces, volumes = [triangles[:, ::-1] for triangles in surfaces], [-volume for volume in volumes]
-    outer = [triangles for triangles, volume in zip(surfaces, volumes, strict=True) if volume > 0.0]
-    inner = [(triangles, -volume) for triangles, volume in zip(surfaces, volumes, strict=True) if volume <= 0.0]
-    bodies = [volume for volume in volumes if volume > 0.0]
-    for cavity, hollow in inner:
+    if max(volume for _, volume in solid) < 0.0:  # all inside out
+        return [one[:, ::-1] for one, _ in solid]
+    outer = sorted((one for one, volume in solid if volume > 0.0), key=lambda one: float(np.ptp(one)))
+    for cavity in (one for one, volume in solid if volume < 0.0):
         low, high = cavity.min(axis=(0, 1)), cavity.max(axis=(0, 1))
         around = [
             index
             for index, body in enumerate(outer)
             if (body.min(axis=(0, 1)) <= low).all()
             and (body.max(axis=(0, 1)) >= high).all()
-            and bodies[index] > (1.0 + FLAT) * hollow  # and not what fills the cavity
+            and volume_moments(np.concatenate([body, cavity]))[3, 3] > 0.0  # and not what fills the cavity
         ]
         if not around:
             raise InputError(f"{file}: {node} has a surface that faces inward and lies in no body")
-        closest = min(around, key=lambda index: float(np.ptp(outer[index].reshape(-1, 3), axis=0).max()))
-        outer[closest] = np.concatenate([outer[closest], cavity])
+        outer[around[0]] = np.concatenate([outer[around[0]], cavity])
     return outer
 
 
-def _closed_surfaces(name: str, mesh: Any) -> tuple[list[FloatArray], list[float]]:
-    """The connected surfaces of a mesh and their volumes: by its own vertices, or, where they are repeated for every
-    triangle or normal, by vertices in the same place; there, bodies may share faces.
-    """
-    try:
-        surfaces = _connected(mesh)
-        return surfaces, [closed_volume(name, triangles) for triangles in surfaces]
-    except InputError:
+def _surfaces(name: str, mesh: Any) -> list[FloatArray]:
+    """The closed surfaces (F, 3, 3) of a mesh: by its own vertices or, if these are repeated, by those in one place."""
+    if len(mesh.faces) > MOST_FACES:
+        raise InputError(
+            f"{name} has {len(mesh.faces)} triangles, more than {MOST_FACES}: let a mesh program reduce them"
+        )
+    if np.abs(mesh.vertices).max() > LARGEST:
+        raise InputError(f"{name} has a vertex beyond {LARGEST:g}")
+    if _open_edges(mesh.faces):
         mesh.merge_vertices(merge_tex=True, merge_norm=True)
-        triangles = np.asarray(mesh.triangles, dtype=np.float64)
-        closed_volume(name, triangles)
-        surfaces = touching_surfaces(triangles)
-        return surfaces, [closed_volume(name, one) for one in surfaces]
-
-
-def _connected(mesh: Any) -> list[FloatArray]:
-    """The triangles (F, 3, 3) of each part of a mesh whose faces hang together by edges of two faces."""
+    if missing := _open_edges(mesh.faces):
+        raise InputError(
+            f"{name} is not closed, or its triangles face different ways ({missing} edges have no partner), so "
+            "it has no inside; repair it in a CAD or mesh program (bodies that touch may be nodes of a .glb), or give "
+            "points with volumes (.csv)"
+        )
     triangles, pairs = np.asarray(mesh.triangles, dtype=np.float64), np.asarray(mesh.face_adjacency)
-    return surfaces_of(triangles, pairs.T)
+    graph = coo_array((np.ones(len(pairs), dtype=bool), tuple(pairs.T)), shape=(len(triangles),) * 2)
+    count, label = connected_components(graph, directed=False)
+    pieces = [np.flatnonzero(label == piece) for piece in range(count)] if count <= MOST_PARTS else []
+    if not pieces or any(_open_edges(mesh.faces[piece]) for piece in pieces):
+        return [triangles]  # bodies that share edges are one
+    return [triangles[piece] for piece in pieces]
 
 
-def _segmented(part: Part, count: int) -> list[Part]:
-    """A part divided into pieces of points near each other, in the order of where they are along it."""
-    size = float(np.ptp(part.points, axis=0).max())
-    centers, label = kmeans2(part.points / size, min(count, len(part.points)), minit="++", seed=0)
-    along = np.linalg.svd(part.points - part.points.mean(axis=0), full_matrices=False)[2][0]
-    order = [index for index in np.argsort(centers @ along) if (label == index).any()]
-    return [
-        Part(f"{part.name}-{number}", part.points[label == index], part.volumes[label == index])
-        for number, index in enumerate(order, start=1)
-    ]
+def _open_edges(faces: Any) -> int:
+    """How many edges of triangles (F, 3) are not walked as often one way as the other."""
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).astype(np.int64)
+    way = np.sign(edges[:, 1] - edges[:, 0])
+    code = edges.min(axis=1) * (int(edges.max(initial=0)) + 1) + edges.max(axis=1)
+    return int(np.abs(np.bincount(np.unique(code, return_inverse=True)[1], way)).sum())

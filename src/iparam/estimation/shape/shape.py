@@ -1,10 +1,10 @@
-"""`Shape`: what is known of the geometry of a load. Parts that fill space, each of a density that nobody knows."""
+"""`Shape`: what is known of the geometry of a load, as moments of parts, each of a density that may be unknown."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,7 @@ from iparam.spatial.phi import phi_from_pseudo_inertia
 from iparam.spatial.transforms import is_transform
 
 DEFAULT_TOLERANCE = 1e-3
-"""Standard deviation of where the surfaces of a shape are, in the hand and on the part [m]: it is placed by hand, and
-made by people."""
+"""Standard deviation of where the surfaces of a shape are, in the hand and on the part [m]: it is placed by hand."""
 
 LEAST_EXTENT, MOST_EXTENT = 1e-3, 3.0
 """Bounds of the longest side of what an arm can carry [m]; beyond them the unit is another one."""
@@ -36,26 +35,27 @@ class Part:
 
     Attributes:
         name: by which its density can be given.
-        points: (n, 3) that fill it evenly enough for its moments [m].
-        volumes: (n,) that each stands for [m^3]; of another unit if all are, then no density can be given or told.
+        moments: (4, 4) integral of [x, 1] [x, 1]' over its volume [m^5, m^4, m^3]; positive definite.
+        outline: (k, 3) points whose convex hull holds it [m].
         density: least and most [kg/m^3], the same twice if it is known; None for any.
     """
 
     name: str
-    points: FloatArray
-    volumes: FloatArray
+    moments: FloatArray
+    outline: FloatArray
     density: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        points, volumes = as_bounded_array(self.points, "points"), as_bounded_array(self.volumes, "volumes")
-        if points.ndim != 2 or points.shape[1] != 3 or volumes.shape != (len(points),) or not len(points):
+        moments, outline = as_float_array(self.moments, "moments"), as_bounded_array(self.outline, "outline")
+        if moments.shape != (4, 4) or outline.ndim != 2 or outline.shape[1] != 3 or not len(outline):
             raise InputError(
-                f"part {self.name!r} needs points (n, 3) and volumes (n,), got {points.shape} and {volumes.shape}"
+                f"part {self.name!r} needs moments (4, 4) and an outline (k, 3), got {moments.shape} and "
+                f"{outline.shape}"
             )
-        if not (volumes > 0.0).all():
-            raise InputError(f"part {self.name!r} has a volume that is not positive: {volumes.min():g}")
-        object.__setattr__(self, "points", frozen(points))
-        object.__setattr__(self, "volumes", frozen(volumes))
+        if not moments[3, 3] > 0.0:
+            raise InputError(f"part {self.name!r} has a volume that is not positive: {moments[3, 3]:g}")
+        object.__setattr__(self, "moments", frozen(0.5 * (moments + moments.T)))
+        object.__setattr__(self, "outline", frozen(outline))
         if self.density is not None:
             least, most = (float(value) for value in self.density)
             if not 0.0 < least <= most <= MOST_DENSITY:
@@ -67,8 +67,23 @@ class Part:
 
     @property
     def volume(self) -> float:
-        """[m^3]."""
-        return float(self.volumes.sum())
+        """[m^3]; of another unit if those of all parts are, then no density can be given or told."""
+        return float(self.moments[3, 3])
+
+    @property
+    def center(self) -> FloatArray:
+        """(3,) of its volume [m]."""
+        return np.asarray(self.moments[:3, 3] / self.moments[3, 3])
+
+    @property
+    def spread(self) -> FloatArray:
+        """(3, 3) covariance of its volume about its centre [m^2]."""
+        return np.asarray(self.moments[:3, :3] / self.volume - np.outer(self.center, self.center))
+
+    @property
+    def phi(self) -> FloatArray:
+        """(10,) at a density of 1 kg/m^3."""
+        return phi_from_pseudo_inertia(self.moments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,30 +93,15 @@ class Shape:
     Attributes:
         parts: at least one, of different names.
         tolerance: standard deviation of where the surfaces are [m]: by placement, and by how well the shape is known.
-        vague: it is only a volume that the load lies in, and says nothing of how it fills it.
-        place_deviation: standard deviation of where it is in the hand, beyond the tolerance [m]; see `roughly`.
-        turn_deviation: of how it is turned, about each axis [rad]; infinite if nothing is known of it.
-        pose: (4, 4) of the frame of its file in the tool frame, as far as that is known [m].
-        remarks: what is odd about its file, a sentence each, for whoever uses it.
-        outline: (k, 3) corners of boxes that hold its surfaces [m], beyond the points, which are inside; () for those.
+        vague: it is only a box that the load lies in, and says nothing of how it fills it.
     """
 
     parts: tuple[Part, ...]
     tolerance: float = DEFAULT_TOLERANCE
     vague: bool = False
-    place_deviation: float = 0.0
-    turn_deviation: float = 0.0
-    pose: FloatArray = field(default_factory=lambda: frozen(np.eye(4)))
-    remarks: tuple[str, ...] = ()
-    outline: FloatArray = field(default_factory=lambda: frozen(np.empty((0, 3))))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
-        if not (np.isfinite(self.place_deviation) and self.place_deviation >= 0.0 and self.turn_deviation >= 0.0):
-            raise InputError(
-                f"deviations of a placement must not be negative, got {self.place_deviation!r} m and "
-                f"{self.turn_deviation!r} rad"
-            )
         names = [part.name for part in self.parts]
         if not names:
             raise InputError("a shape needs at least one part")
@@ -109,19 +109,21 @@ class Shape:
             raise InputError(f"the parts of a shape need different names, got {', '.join(names)}")
         if not (np.isfinite(self.tolerance) and self.tolerance > 0.0):
             raise InputError(f"tolerance must be positive [m], got {self.tolerance!r}")
-        points = np.concatenate([part.points for part in self.parts])
-        extent = float(np.ptp(points, axis=0).max())
+        extent = float(self.bounds[0].max())
         if extent == 0.0:
             raise InputError("all points of the shape are in one place: they fill no volume")
         if not LEAST_EXTENT <= extent <= MOST_EXTENT:
-            large = "for a file in millimetres give scale=0.001, in inches scale=0.0254"
-            small = "its scale is too small: scale=1 is for a file in metres, scale=0.0254 for one in inches"
             raise InputError(
                 f"the shape is {extent:.4g} m long, and an arm carries what is {LEAST_EXTENT:g} to {MOST_EXTENT:g} m "
-                f"long: {large if extent > MOST_EXTENT else small}"
+                "long. The scale of a file is 0.001 for millimetres, 0.0254 for inches, 1 for metres",
+                fix={"scale": 0.001 if extent > MOST_EXTENT else 1.0},
             )
-        flat = np.linalg.svd((points - points.mean(axis=0)) / extent, compute_uv=False)[-1] / np.sqrt(len(points))
-        if not flat > 1e-6:
+        if self.tolerance >= 0.5 * extent and self.tolerance > DEFAULT_TOLERANCE:
+            raise InputError(
+                f"tolerance must be less than half the size of the shape, {0.5 * extent:.3g} m, got "
+                f"{self.tolerance:g} m: what is off by more is no shape"
+            )
+        if not np.sqrt(np.linalg.eigvalsh(self.whole.spread)[0]) > 1e-6 * extent:
             raise InputError("the points of the shape lie in a plane or on a line: they fill no volume")
 
     @classmethod
@@ -129,19 +131,24 @@ class Shape:
         cls, points: ArrayLike, volumes: ArrayLike, parts: Sequence[Any] | None = None, **settings: Any
     ) -> Shape:
         """A shape of points (n, 3) [m] with volumes (n,) [m^3] and the part (n,) that each belongs to; one if None."""
-        place, volume = as_float_array(points, "points", (3,)), as_float_array(volumes, "volumes")
-        labels = np.asarray(["body"] * len(place) if parts is None else parts)
-        if labels.shape != (len(place),) or volume.shape != (len(place),):
+        place, volume = as_bounded_array(points, "points"), as_bounded_array(volumes, "volumes")
+        labels = ["body"] * len(place) if parts is None else [str(label) for label in np.asarray(parts).tolist()]
+        if place.ndim != 2 or place.shape[1] != 3 or volume.shape != (len(place),) or len(labels) != len(place):
             raise InputError(
-                f"{len(place)} points need as many volumes and parts, got {volume.shape} and {labels.shape}"
+                f"points (n, 3) need as many volumes (n,) and parts, got {place.shape}, {volume.shape} and "
+                f"{len(labels)}"
             )
-        named = [str(label) for label in labels.tolist()]
-        order = list(dict.fromkeys(named))
-        chosen = np.array(named)
-        return cls(tuple(Part(name, place[chosen == name], volume[chosen == name]) for name in order), **settings)
+        if not (volume > 0.0).all():
+            raise InputError(f"a point has a volume that is not positive: {volume.min():g}")
+        chosen, found = np.array(labels), []
+        for name in dict.fromkeys(labels):
+            own, weight = place[chosen == name], volume[chosen == name]
+            rows = np.column_stack([own, np.ones(len(own))])
+            found.append(Part(name, (rows * weight[:, None]).T @ rows, hull_corners(own)))
+        return cls(tuple(found), **settings)
 
     @classmethod
-    def box(cls, size: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0)) -> Shape:
+    def box(cls, size: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0), tolerance: float = DEFAULT_TOLERANCE) -> Shape:
         """A volume that the load lies in: a box of edge lengths ``size`` (3,) about ``center`` (3,), tool axes [m]."""
         edges, middle = as_bounded_array(size, "size"), as_bounded_array(center, "center")
         if edges.shape != (3,) or middle.shape != (3,) or not ((edges > 0.0) & (edges <= MOST_EXTENT)).all():
@@ -149,11 +156,16 @@ class Shape:
                 f"a box needs three positive lengths up to {MOST_EXTENT:g} m, which is what an arm carries, and a "
                 f"centre (3,), all in metres, got {edges.tolist()}"
             )
-        # Simpson's rule along each edge: it has the second moments of the solid box, and its corners.
-        steps, weights = np.array([-0.5, 0.0, 0.5]), np.array([1.0, 4.0, 1.0]) / 6.0
-        grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
-        share = np.prod(np.meshgrid(weights, weights, weights, indexing="ij"), axis=0).ravel()
-        return cls((Part("box", middle + grid * edges, np.prod(edges) * share),), vague=True)
+        place = np.array([*middle, 1.0])
+        moments = np.outer(place, place) + np.diag([*(edges**2 / 12.0), 0.0])
+        corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3) * edges + middle
+        return cls((Part("box", float(np.prod(edges)) * moments, corners),), tolerance, vague=True)
+
+    @property
+    def whole(self) -> Part:
+        """All of it as one part."""
+        moments = np.sum([part.moments for part in self.parts], axis=0)
+        return Part("shape", moments, np.concatenate([part.outline for part in self.parts]))
 
     @property
     def volume(self) -> float:
@@ -174,21 +186,14 @@ class Shape:
     @property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Edge lengths (3,) and centre (3,) of the box around it, along the axes of its frame [m]."""
-        points = np.concatenate([part.points for part in self.parts])
-        low, high = points.min(axis=0), points.max(axis=0)
-        return high - low, 0.5 * (low + high)
-
-    @property
-    def box_around(self) -> tuple[FloatArray, FloatArray]:
-        """Edge lengths (3,) and centre (3,) of a box that holds all of it, along the axes of its frame [m]."""
-        points = np.concatenate([*(part.points for part in self.parts), self.outline])
+        points = np.concatenate([part.outline for part in self.parts])
         low, high = points.min(axis=0), points.max(axis=0)
         return high - low, 0.5 * (low + high)
 
     def beyond(self, size: ArrayLike, center: ArrayLike) -> float:
-        """How far its points reach out of a box of edge lengths ``size`` (3,) about ``center`` (3,) [m]; 0 if not."""
+        """How far it reaches out of a box of edge lengths ``size`` (3,) about ``center`` (3,) [m]; 0 if not."""
         edges, middle = as_float_array(size, "size", (3,)), as_float_array(center, "center", (3,))
-        points = np.concatenate([part.points for part in self.parts])
+        points = np.concatenate([part.outline for part in self.parts])
         return max(float((np.abs(points - middle) - 0.5 * edges).max()), 0.0)
 
     def placed(self, pose: ArrayLike) -> Shape:
@@ -196,36 +201,21 @@ class Shape:
         T = as_float_array(pose, "pose")
         if T.shape != (4, 4) or not is_transform(T):
             raise InputError("the pose of a shape is not a rigid 4x4 transform")
-        return dataclasses.replace(self.deformed(T), pose=frozen(T @ self.pose))
-
-    def roughly(self, place: float = 0.1, turn: float = np.inf) -> Shape:
-        """The shape, of which is to be estimated where it is in the hand.
-
-        Args:
-            place: standard deviation of its place [m].
-            turn: of its turn about each axis [rad]; infinite if nothing is known of it.
-        """
-        if not place > 0.0:
-            raise InputError(f"place= is how far the shape may be from where it is said to be, got {place!r} m")
-        return dataclasses.replace(self, place_deviation=float(place), turn_deviation=float(turn))
-
-    @property
-    def movable(self) -> bool:
-        """Whether it is to be estimated where it is."""
-        return self.place_deviation > 0.0
+        return self.deformed(T)
 
     def deformed(self, T: FloatArray) -> Shape:
         """The shape under any affine map T (4, 4): a turn, a stretch, a reflection. Volumes follow."""
         factor = abs(float(np.linalg.det(T[:3, :3])))
         parts = [
-            dataclasses.replace(part, points=part.points @ T[:3, :3].T + T[:3, 3], volumes=part.volumes * factor)
+            dataclasses.replace(
+                part, moments=factor * T @ part.moments @ T.T, outline=part.outline @ T[:3, :3].T + T[:3, 3]
+            )
             for part in self.parts
         ]
-        outline = frozen(self.outline @ T[:3, :3].T + T[:3, 3])
-        return dataclasses.replace(self, parts=tuple(parts), outline=outline)
+        return dataclasses.replace(self, parts=tuple(parts))
 
-    def with_densities(self, densities: Mapping[str, tuple[float, float]]) -> Shape:
-        """The shape with least and most densities [kg/m^3] of parts by their names."""
+    def with_densities(self, densities: Mapping[str, tuple[float, float] | None]) -> Shape:
+        """The shape with least and most densities [kg/m^3] of parts by their names; None for any."""
         names = [part.name for part in self.parts]
         for name in densities:
             if name not in names:
@@ -239,11 +229,21 @@ class Shape:
     def body(self, mass: float, densities: Sequence[float] | None = None) -> InertialParameters:
         """The shape as a body of ``mass`` [kg], of one density or with ``densities`` of the parts in any unit."""
         relative = [1.0] * len(self.parts) if densities is None else list(densities)
-        phi = np.sum([d * part_phi(part) for d, part in zip(relative, self.parts, strict=True)], axis=0)
+        phi = np.sum([d * part.phi for d, part in zip(relative, self.parts, strict=True)], axis=0)
         return InertialParameters.from_phi(phi * (mass / phi[0]))
 
 
-def part_phi(part: Part) -> FloatArray:
-    """(10,) phi of a part at a density of 1 kg/m^3."""
-    homogeneous = np.column_stack([part.points, np.ones(len(part.points))])
-    return phi_from_pseudo_inertia((homogeneous * part.volumes[:, None]).T @ homogeneous)
+def convex_hull(points: FloatArray) -> Any:
+    """The convex hull of points (k, 3), of scipy; None where they have none, because they are few or flat."""
+    from scipy.spatial import ConvexHull, QhullError  # here, because every command loads results, and few a shape
+
+    try:
+        return ConvexHull(points)
+    except (QhullError, ValueError):
+        return None
+
+
+def hull_corners(points: FloatArray) -> FloatArray:
+    """(k, 3) those of points (n, 3) that are corners of their convex hull; all where there is none."""
+    hull = convex_hull(points)
+    return points if hull is None else points[hull.vertices]

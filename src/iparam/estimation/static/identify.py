@@ -30,10 +30,11 @@ from iparam.recording.signal import Signal
 from iparam.recording.statements import are_poses
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.wrench import body_regressor, wrench_regressor
+from iparam.remarks import Remark, messages, remark
 from iparam.robot.kinematics import forward_kinematics, joint_axes
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import check_run
-from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench, wrench_warnings
+from iparam.sensing.wrench_source import SensorWrench, WrenchSource, weighed_wrench, wrench_remarks
 from iparam.spatial.transforms import exp_so3
 
 INERTIA_UNSEEN = (
@@ -76,7 +77,7 @@ class StaticEstimate:
         residual_rms: root mean square, over the rests, of the residuals of each component of the wrench.
         num_poses: different directions of gravity in the tool.
         rests: what was averaged.
-        warnings: what a reader should know, one sentence each.
+        remarks: what a reader should know.
         robot, frame: the arm and its tool frame, as in `Estimate`.
         causes: what would explain the rests better; by how much it moves mass and centre is in their deviations.
         refutation: why the rests themselves refute it, as in `Estimate`; None if they do not.
@@ -92,7 +93,7 @@ class StaticEstimate:
     residual_rms: Wrench
     num_poses: int
     rests: tuple[Rest, ...]
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     status: str = INERTIA_UNSEEN
     robot: str = ""
     frame: str = ""
@@ -101,13 +102,18 @@ class StaticEstimate:
     measurements: tuple[str, ...] = ()
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """The messages of the remarks."""
+        return messages(self.remarks)
+
+    @property
     def assessment(self) -> dict[str, Any]:
         """The verdict, "usable" or "refuted", with its sentence and causes: rests never tell all of a load."""
         refuted = self.refutation
         return {
             "verdict": "usable" if refuted is None else "refuted",
             "sentence": self.status if refuted is None else refuted.reason,
-            "causes": [dataclasses.asdict(cause) for cause in self.causes],
+            "causes": [cause.to_document() for cause in self.causes],
         }
 
     def to_document(self) -> dict[str, Any]:
@@ -133,6 +139,7 @@ class StaticEstimate:
             "num_poses": self.num_poses,
             "rests": [{"start": r.start, "stop": r.stop, "q": r.q.tolist(), "samples": r.samples} for r in self.rests],
             "warnings": list(self.warnings),
+            "remarks": [one.to_document() for one in self.remarks],
             "robot": self.robot or None,
             "frame": self.frame or None,
             "measurements": list(self.measurements),
@@ -174,7 +181,7 @@ def identify_static(
     turned = forward_kinematics(robot, poses)[:, :3, :3]
     axes = joint_axes(robot, poses, "base")
     found = _fit(
-        rests, regressors, turned, down, num_poses, (*wrench_warnings(recording), *checked.remarks), joint_axes=axes
+        rests, regressors, turned, down, num_poses, (*wrench_remarks(recording), *checked.remarks), joint_axes=axes
     )
     return dataclasses.replace(
         found, robot=recording.robot or robot.name, frame=robot.tool_frame, measurements=_marks(recording)
@@ -184,7 +191,7 @@ def identify_static(
 def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity: ArrayLike | None) -> StaticEstimate:
     """The same from the orientation of the sensor: from its rests, or from rows that are a pose each."""
     checked = check_run(recording, None, gravity)
-    remarks = [*wrench_warnings(recording), *checked.remarks]
+    remarks = [*wrench_remarks(recording), *checked.remarks]
     if wrench is None:
         wrench, sign = weighed_wrench(recording, checked.gravity)
         remarks += sign
@@ -237,7 +244,7 @@ def _require_directions(gravity: FloatArray) -> int:
     if len(gravity) == 0:
         raise IdentificationError(
             f"the recording has no rest: the arm never stood still for {LEAST_REST:g} s with the wrench recorded. "
-            "Leave out --static for a recording in motion, or record rests in poses from 'iparam excite poses'"
+            "A recording in motion is identified as such; static poses are planned by 'iparam excite poses'"
         )
     different: list[FloatArray] = []
     for direction in gravity:
@@ -269,7 +276,7 @@ def _fit(
     turned: FloatArray,
     gravity: FloatArray,
     num_poses: int,
-    notes: tuple[str, ...],
+    notes: tuple[Remark, ...],
     *,
     joint_axes: FloatArray | None = None,
 ) -> StaticEstimate:
@@ -281,7 +288,7 @@ def _fit(
         turned: (P, 3, 3) orientations of the tool, or of the sensor.
         gravity: (3,) in the axes in which these are [m/s^2].
         num_poses: different directions of gravity.
-        notes: warnings of the recording.
+        notes: remarks on the recording.
         joint_axes: (P, 3, n) of the arm whose tool that is, in the base; None for a sensor without an arm.
     """
     from scipy.special import fdtrc, stdtrit
@@ -290,7 +297,7 @@ def _fit(
     within = np.mean([rest.variance for rest in rests], axis=0)
     if (np.ptp(wrenches, axis=0) == 0.0).all():
         raise IdentificationError("the wrench is the same in all rests: is the force/torque sensor connected?")
-    warnings = list(notes)
+    remarks = list(notes)
     values, covariance, residual = np.zeros(10), np.zeros((10, 10)), np.empty_like(wrenches)
     degrees = 0
     for name, unit, rows, columns, bias in (
@@ -314,11 +321,7 @@ def _fit(
         size = float(np.sqrt(np.mean(residual[:, rows] ** 2)))
         chance = fdtrc(degrees, 3 * len(rests) * (BATCHES - 1), ratio)
         if within.any() and chance < 1e-3 and size > 1e-6 * float(np.abs(measured).max()):
-            warnings.append(
-                f"The {name} of the rests disagree by {size:.2g} {unit} rms, {np.sqrt(ratio):.1f} times what their "
-                "noise explains; the standard deviations account for it. Was something touching the load, or does the "
-                "sensor drift?"
-            )
+            remarks.append(remark("rests-disagree", quantity=name, size=size, unit=unit, factor=np.sqrt(ratio)))
     factor = float(stdtrit(degrees, 0.975))  # of the torques, which have fewer left over
     deviations = np.sqrt(np.diag(covariance))
     mass = float(values[0])
@@ -328,7 +331,7 @@ def _fit(
     if not mass > factor * deviations[0]:
         cause = (
             "a negative mass: does the sensor report what the payload exerts on the arm, the opposite of what is "
-            "expected here (--measures reaction; action, if that was given)?"
+            "expected here?"
             if mass < -factor * deviations[0]
             else f"which is not above zero{'' if found.causes else ': there is no load that this sensor can see'}"
         )
@@ -346,7 +349,7 @@ def _fit(
 
     reason = found.refuted(found.share(mass, center, factor * widths()))
     if found.causes and not reason:
-        warnings.append(f"The rests hold more than a load and noise. {found.causes[0].sentence}")
+        remarks.append(remark("rests-hold-more", cause=found.causes[0].sentence))
     moves = np.hstack([found.loads[:, :1], found.loads[:, :1] * found.loads[:, 1:]]) - values[:4]
     covariance[:4, :4] += moves.T @ moves
     wider = widths()
@@ -361,7 +364,7 @@ def _fit(
         residual_rms=_wrench(rms),
         num_poses=num_poses,
         rests=rests,
-        warnings=tuple(dict.fromkeys(warnings)),
+        remarks=tuple(dict.fromkeys(remarks)),
         causes=found.causes,
         refutation=Refutation(reason, found.causes) if reason else None,
     )

@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
+from iparam.native.recursions import presliding
 
 DISSIPATIVE = ("viscous", "forward", "backward", "coulomb", "stribeck", "saturating", "quadratic", "load")
 """Terms whose coefficients are not negative."""
@@ -95,15 +96,14 @@ class FrictionModel:
         speed = as_float_array(dq, "dq")
         if self.direction == "smooth":
             return np.asarray(np.tanh(speed / self.smoothing_speed))
-        from iparam.estimation.torque import kernels
-
         path = as_float_array(q, "q")
         if path.ndim != 2 or path.shape != speed.shape:
             raise InputError(f"q and dq must both have shape (T, n), got {path.shape} and {speed.shape}")
         first = np.zeros(path.shape[1]) if start is None else as_float_array(start, "start", (path.shape[1],))
         state = np.empty_like(path)
-        if len(path):
-            kernels.presliding(path, self.presliding_distance, first, state)
+        state[:1] = first
+        steps = np.diff(path, axis=0)
+        presliding(np.sign(steps), np.exp(-np.abs(steps) / self.presliding_distance), state)
         return state
 
     def columns(

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from iparam.arrays import FloatArray, as_float_array
+from iparam.arrays import FloatArray, as_float_array, kernel_input
 from iparam.errors import InputError
-
-CHUNK = 256
-"""Rows that are folded in at once: enough for long inner loops, few enough to stay in the cache."""
+from iparam.native.recursions import fold_rows
 
 
 class IncrementalQR:
@@ -33,13 +31,10 @@ class IncrementalQR:
 
     def add(self, rows: FloatArray) -> None:
         """Take in rows (k, p)."""
-        from iparam.estimation.torque import kernels
-
         new = as_float_array(rows, "rows", (len(self._triangle),))
         if new.ndim != 2:
             raise InputError(f"rows must have shape (k, {len(self._triangle)}), got {new.shape}")
-        for start in range(0, len(new), CHUNK):
-            kernels.fold_columns(self._triangle, new[start : start + CHUNK].T.copy(order="C"))
+        fold_rows(self._triangle, kernel_input(new))
         self.num_rows += len(new)
 
     def merge(self, other: IncrementalQR) -> None:

@@ -21,6 +21,7 @@ from iparam.recording.followers import joint_count, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.statements import unmeasured_joints
 from iparam.recording.units import time_hint
+from iparam.remarks import Remark, remark
 from iparam.robot.dynamics import gravity_torques
 from iparam.robot.model import Robot
 from iparam.sensing.run_check import CheckedRun, check_run
@@ -115,7 +116,7 @@ class JointDataSource:
         chosen = KalmanMotion(predicts=self.effort, gains=factors, left_out=(*left_out, *self.unmeasured))
         source = chosen if motion is None else motion
         moved = source.motion(recording, robot)
-        self.motion = dataclasses.replace(moved, warnings=(*restamped, *moved.warnings)) if restamped else moved
+        self.motion = dataclasses.replace(moved, remarks=(*restamped, *moved.remarks)) if restamped else moved
         self._angles, self._drives = angles, drives
         times = self.motion.time
         known = np.flatnonzero((times >= drives.time[0]) & (times <= drives.time[-1]))
@@ -178,13 +179,13 @@ def check_runs(recordings: Sequence[Recording], robot: Robot, gravity: ArrayLike
             raise ContradictionError(f"runs {i} and {j} are the same recording: give different ones, each once")
     first = check_run(recordings[0], robot, gravity, uses_wrench=False)
     checked = [first, *(check_run(other, robot, first.gravity, uses_wrench=False) for other in recordings[1:])]
-    remarks = [remark for one in checked for remark in one.remarks]
-    remarks += [remark for one in checked for remark in _effort_remarks(one.recording, robot, first.gravity)]
+    remarks = [each for one in checked for each in one.remarks]
+    remarks += [each for one in checked for each in _effort_remarks(one.recording, robot, first.gravity)]
     return dataclasses.replace(first, remarks=tuple(dict.fromkeys(remarks)))
 
 
-def _effort_remarks(recording: Recording, robot: Robot, gravity: FloatArray) -> list[str]:
-    """A sentence about torques that push an arm down where its weight has to be held; refused if they are in N mm."""
+def _effort_remarks(recording: Recording, robot: Robot, gravity: FloatArray) -> list[Remark]:
+    """A remark on torques that push an arm down where its weight has to be held; refused if they are in N mm."""
     if not recording.has("tau"):
         return []
     likeness, scale = weight_likeness(recording, robot, gravity)
@@ -194,18 +195,10 @@ def _effort_remarks(recording: Recording, robot: Robot, gravity: FloatArray) -> 
             "unit in the header, as in 'tau0 [Nmm]', or convert them to N m"
         )
     if likeness > ALIKE and not USUAL_SCALES[0] < scale < USUAL_SCALES[1]:
-        said = (
-            f"the torques are {scale:.3g} times those that hold the arm's own weight, by its masses: are they in other "
-            "units, or on the motors' side of the gears? The load comes out as many times too heavy"
-        )
-        return [said]
+        return [remark("torques-scaled", scale=scale)]
     if likeness >= OPPOSITE:
         return []
-    sentence = (
-        "the torques push the arm down where its own weight has to be held: are they counted the other way round? Then "
-        "negate their columns"
-    )
-    return [sentence]
+    return [remark("torques-reversed")]
 
 
 def weight_likeness(
@@ -269,7 +262,7 @@ def joints_without_effort(
     if len(every) == robot.num_joints:
         named = ", ".join(str(joint + 1) for joint in sorted(set(silent)))
         raise IdentificationError(
-            f"no joint is left: {effort} is not recorded for joints {named}, and the others are left out (--leave-out)"
+            f"no joint is left: {effort} is not recorded for joints {named}, and the others are left out"
         )
     return every
 
@@ -279,11 +272,9 @@ def effort_of(recording: Recording) -> str:
     for name in EFFORTS:
         if recording.has(name):
             return name
-    told = [
-        f"{text}. " for text in recording.warnings if text.startswith(tuple(f"{name} was left out" for name in EFFORTS))
-    ]
+    told = [one.message for one in recording.remarks if one.values.get("signal") in EFFORTS]
     advice = "Where only some joints have a sensor, number their columns as those of the angles"
     raise IdentificationError(
         f"the recording has neither joint torques (tau) nor motor currents (current); it has "
-        f"{', '.join(recording.signals) or 'no signals'}{'. ' + ''.join(told) + advice if told else ''}"
+        f"{', '.join(recording.signals) or 'no signals'}{'. ' + ' '.join([*told, advice]) if told else ''}"
     )

@@ -18,8 +18,8 @@ from iparam.estimation.assessment.refutation import shows_no_body
 from iparam.estimation.causes.plausible_load import expected_load, load_remarks, too_heavy
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import Cause, Estimate, Refutation
-from iparam.estimation.estimators.consistent import nearest_consistent
-from iparam.estimation.payload.estimate_assembly import estimate_of, precision_warnings
+from iparam.estimation.estimators.consistent import nearest_consistent, nearest_taken
+from iparam.estimation.payload.estimate_assembly import estimate_of, precision_remarks
 from iparam.estimation.torque.drives.drive_gains import DriveGains, find_gains
 from iparam.estimation.torque.drives.gain_scatter import with_measured_tolerance, with_run_gains
 from iparam.estimation.torque.friction import FrictionModel
@@ -45,6 +45,7 @@ from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
 from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95, percent
 from iparam.spatial.consistency import is_physically_consistent
@@ -157,43 +158,38 @@ def identify_payload_from_torque(
     )
     fit = with_measured_tolerance(fit_torques(model, sources, gains, progress=progress))
     fit, gain_remarks = with_run_gains(fit)
-    warnings = [*bare.warnings, *loaded.warnings, *checked.remarks, *gain_remarks]
-    warnings += [warning for source in sources for warning in source.motion.warnings if warning not in warnings]
+    remarks = [*bare.remarks, *loaded.remarks, *checked.remarks, *gain_remarks]
+    remarks += [one for source in sources for one in source.motion.remarks]
     likeness = weight_likeness(bare, robot, checked.gravity, gains.values)[0]
-    found = _assemble(fit, sum(source.num_samples for source in sources), warnings, likeness)
+    found = _assemble(fit, sum(source.num_samples for source in sources), remarks, likeness)
     estimate = dataclasses.replace(
         found.estimate,
         robot=loaded.robot or robot.name,
         frame=robot.tool_frame,
         measurements=(loaded.signal(effort).fingerprint,),
         path=motion_path(loaded),
-        remarks=load_remarks(robot, found.estimate, loaded),
+        remarks=(*found.estimate.remarks, *load_remarks(robot, found.estimate, loaded)),
     )
     return dataclasses.replace(found, estimate=estimate)
 
 
-def _assemble(fit: TorqueFit, samples: int, warnings: list[str], likeness: float) -> TorquePayloadEstimate:
+def _assemble(fit: TorqueFit, samples: int, remarks: list[Remark], likeness: float) -> TorquePayloadEstimate:
     model, solution = fit.model, fit.solution
     free = solution.parameters[model.load_columns]
     _require_identifiable(solution.triangle[-NUM_LOAD:, -NUM_LOAD:], solution.triangle[:, -NUM_LOAD:])
     covariance = fit.covariance[-NUM_LOAD:, -NUM_LOAD:]
-    phi, data_warnings = free, []
+    phi, of_data = free, []
     if not is_physically_consistent(free):
         # Nearest by what both runs say alike: what they disagree in widens the result, and does not move it.
         alike = dataclasses.replace(fit, run_gains=None).covariance[-NUM_LOAD:, -NUM_LOAD:]
         phi = nearest_consistent(free, np.asarray(np.linalg.inv(alike), dtype=np.float64))
         moved = float(np.sqrt((phi - free) @ np.linalg.solve(covariance, phi - free)))
-        data_warnings.append(
-            "Unconstrained least squares gives parameters that no rigid body has; the nearest consistent ones, "
-            f"{moved:.1f} standard deviations away, were taken."
-        )
+        of_data.append(nearest_taken(moved))
     if solution.num_blocks < LEAST_BLOCKS:
-        data_warnings.append(
-            f"The runs last only {solution.num_blocks} s together: too little to tell how residuals are correlated."
-        )
+        of_data.append(remark("runs-short", seconds=solution.num_blocks))
     if fit.gains.tolerance:
         share = fit.gains.tolerance
-        data_warnings.append(f"{fit.gains.source} Each is taken to be within {percent(share)} (standard deviation).")
+        of_data.append(remark("gains-estimated", source=fit.gains.source, share=percent(share)))
     standard_deviation = np.sqrt(np.diag(covariance))
     estimate = estimate_of(
         METHOD,
@@ -202,7 +198,7 @@ def _assemble(fit: TorqueFit, samples: int, warnings: list[str], likeness: float
         condition_number=float(np.linalg.cond(solution.triangle[-NUM_LOAD:, -NUM_LOAD:])),
         residual_norm=float(np.sqrt(samples * np.sum(solution.rms**2))),
         samples=samples,
-        warnings=[*warnings, *data_warnings, *precision_warnings(phi, standard_deviation)],
+        remarks=[*remarks, *of_data, *precision_remarks(phi, standard_deviation)],
         unconstrained_phi=None if phi is free else free,
     )
     estimate = dataclasses.replace(
@@ -254,8 +250,8 @@ def _refutation(
         )
         return Refutation(reason, (Cause("torque-sign", sentence, size, size),))
     sentence = (
-        f"Exchanging --bare and --loaded gives {mass:.4f} +- {half:.2g} kg (95 %) with the same residuals: it is the "
-        "run said to be bare that carries the load."
+        f"Exchanging the two runs gives {mass:.4f} +- {half:.2g} kg (95 %) with the same residuals: the run called "
+        "bare carries the load."
     )
     return Refutation(reason, (Cause("runs-exchanged", sentence, size, size),))
 

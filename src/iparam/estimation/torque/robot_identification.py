@@ -41,6 +41,7 @@ from iparam.motion.sources import KalmanMotion, MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import with_gravity
 from iparam.regressor.joint_torque import joint_torque_regressor
+from iparam.remarks import Remark, messages, remark
 from iparam.robot.model import Link, Robot
 from iparam.rounding import percent
 from iparam.spatial.parameters import InertialParameters
@@ -80,7 +81,7 @@ class RobotEstimate:
             were left out.
         model, parameters: that predict torques, see `TorqueModel.torques`.
         comparisons: other models, fitted to the same data, by name: see `compare`.
-        warnings: what a reader should know, one sentence each.
+        remarks: what a reader should know.
         samples: how many were used.
         measurements: fingerprints of the torques or currents that it comes from.
         motion: how the angles of other runs are to be smoothed.
@@ -103,7 +104,7 @@ class RobotEstimate:
     model: TorqueModel
     parameters: FloatArray
     comparisons: dict[str, tuple[TorqueModel, FloatArray]]
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
     samples: int
     measurements: tuple[str, ...] = ()
     motion: MotionSource | None = None
@@ -177,7 +178,8 @@ class RobotEstimate:
             "torque_residual_rms": numbers_or_null(self.fit_rms),
             "smoothing_bandwidth_hz": self.bandwidths.tolist(),
             "samples": self.samples,
-            "warnings": list(self.warnings),
+            "warnings": list(messages(self.remarks)),
+            "remarks": [one.to_document() for one in self.remarks],
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -255,20 +257,20 @@ def identify_robot(
         for name, plain in (("ols", model), ("ols_textbook", textbook)):
             comparisons[name] = (plain, fit_torques(plain, sources, gains, weighted=False).solution.parameters)
         comparisons["maker"] = _maker(fit)
-    warnings = [warning for recording in recordings for warning in recording.warnings] + list(checked.remarks)
-    warnings += [warning for source in sources for warning in source.motion.warnings]
+    remarks = [one for recording in recordings for one in recording.remarks] + list(checked.remarks)
+    remarks += [one for source in sources for one in source.motion.remarks]
     if gains.tolerance:
-        warnings.append(f"{gains.source} Each is taken to be within {percent(gains.tolerance)} (standard deviation).")
+        remarks.append(remark("gains-estimated", source=gains.source, share=percent(gains.tolerance)))
     feedback = encoder_feedback(model, parameters, sources, gains.values)
     consistent, rms = grouped(model) @ parameters, _rms(model, parameters, sources, gains.values, feedback)
-    warnings += _misfit_remarks(fit, consistent, rms, sources)
+    remarks += _misfit_remarks(fit, consistent, rms, sources)
     names = _names(model)
-    open_, remarks = _open_parameters(fit, names, float(links[:, 0].sum()), still)
-    warnings += remarks
-    warnings += [f"joint {j + 1} does not move: its friction and its rotor are not known" for j in still]
+    open_, unknown = _open_parameters(fit, names, float(links[:, 0].sum()), still)
+    remarks += unknown
+    remarks += [remark("joint-still", joint=j + 1) for j in still]
     if left_out:
         named = ", ".join(str(joint + 1) for joint in left_out)
-        warnings.append(f"The efforts of joints {named} are left out: their friction and rotors are not determined.")
+        remarks.append(remark("efforts-left-out", joints=named))
 
     def known(values: FloatArray, term: str = "") -> FloatArray:
         silent = np.isin(np.arange(count), [] if term == "offset" else still)
@@ -289,7 +291,7 @@ def identify_robot(
         model=model,
         parameters=frozen(parameters),
         comparisons=comparisons,
-        warnings=tuple(dict.fromkeys(warnings)),
+        remarks=tuple(dict.fromkeys(remarks)),
         samples=sum(source.num_samples for source in sources),
         measurements=tuple(recording.signal(effort).fingerprint for recording in recordings),
         motion=_for_other_runs(sources[0].motion) if motion is None else motion,
@@ -305,33 +307,26 @@ def _bandwidths(motion: MotionEstimate) -> FloatArray:
 
 def _misfit_remarks(
     fit: TorqueFit, consistent: FloatArray, rms: FloatArray, sources: Sequence[JointDataSource]
-) -> list[str]:
-    """Sentences on a model that explains its own data badly, and on parameters that no body has."""
+) -> list[Remark]:
+    """Remarks on a model that explains its own data badly, and on parameters that no body has."""
     remarks = []
     efforts = np.concatenate([data.effort for source in sources for data in source.segments()])
     shares = rms / np.maximum(np.abs(fit.gains.values) * efforts.std(axis=0), 1e-9)
     if poor := np.flatnonzero(shares > BADLY).tolist():
         parts = ", ".join(f"{100 * shares[j]:.0f} % in joint {j + 1}" for j in poor)
-        remarks.append(
-            f"The model explains the torques badly: residuals are {parts} of what the torque varies by. Is the arm "
-            "mounted in another way (gravity=, or --mounting of the commands), are joints or signs exchanged, or does "
-            "something else load it?"
-        )
+        remarks.append(remark("torques-badly-explained", joints=parts))
     deviation = np.sqrt(np.diag(fit.covariance))
     values = fit.solution.parameters[fit.model.independent]
     far = np.flatnonzero(np.abs(values - consistent) > FAR * np.maximum(deviation, 1e-300))
     if far.size > FAR_SHARE * values.size:
-        remarks.append(
-            f"{far.size} of {values.size} parameters by least squares are more than {FAR:g} standard deviations from "
-            "those of any arm of positive masses: the model lacks something. Use the consistent ones"
-        )
+        remarks.append(remark("parameters-of-no-arm", count=far.size, parameters=values.size, deviations=FAR))
     return remarks
 
 
 def _open_parameters(
     fit: TorqueFit, names: Sequence[str], found: float, still: Sequence[int]
-) -> tuple[NDArray[np.bool_], list[str]]:
-    """(r,) the parameters that the runs do not determine, and sentences about them.
+) -> tuple[NDArray[np.bool_], list[Remark]]:
+    """(r,) the parameters that the runs do not determine, and remarks about them.
 
     Args:
         fit: of the runs.
@@ -347,15 +342,9 @@ def _open_parameters(
 
     remarks = []
     if unseen.any():
-        remarks.append(
-            f"These runs do not tell {listed(unseen)} from one another, or do not show them: only what they do "
-            "together is known. Use fewer terms of friction (friction=), or move the joints further and faster"
-        )
+        remarks.append(remark("parameters-not-separable", parameters=listed(unseen)))
     if (scattered & ~unseen).any():
-        remarks.append(
-            f"These runs do not determine {listed(scattered & ~unseen)}, alone or with what stands beside them: the "
-            "standard deviations are larger than any value that this arm can have. Move the joints further and faster"
-        )
+        remarks.append(remark("parameters-not-determined", parameters=listed(scattered & ~unseen)))
     return rotors | scattered | unseen, remarks
 
 

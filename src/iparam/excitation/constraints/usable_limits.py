@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from iparam.arrays import FloatArray, as_bounded_array
 from iparam.errors import ContradictionError, InputError
 from iparam.excitation.constraints.constraint import InfeasibleError
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.trajectory.conditions import PlanningLimits
 
@@ -50,21 +51,19 @@ class UsableLimits:
     unlimited: Mapping[str, tuple[int, ...]]
 
     @property
-    def remarks(self) -> dict[str, str]:
-        """By the limit that is missing, what its absence means, without what to do about it."""
-        found: dict[str, str] = {}
-        for kind, word, units in (
-            ("velocity", "speed", ("rad/s", "m/s")),
-            ("acceleration", "acceleration", ("rad/s^2", "m/s^2")),
-        ):
+    def remarks(self) -> tuple[Remark, ...]:
+        """The limits that are missing: each has its name as the value ``limit``."""
+        found = []
+        for kind, units in (("velocity", ("rad/s", "m/s")), ("acceleration", ("rad/s^2", "m/s^2"))):
             if joints := self.assumed[kind]:
                 values: FloatArray = getattr(self, kind)
                 sliding = self.robot.chain.prismatic
                 assumed = dict.fromkeys(f"{values[joint]:g} {units[int(sliding[joint])]}" for joint in joints)
-                found[kind] = f"no {word} limit is known for {self._named(joints)}: {' and '.join(assumed)} assumed"
+                words = " and ".join(assumed)
+                found.append(remark("limit-assumed", limit=kind, joints=self._named(joints), assumed=words))
         if joints := self.unlimited["torque"]:
-            found["torque"] = f"no torque limit is known for {self._named(joints)}: not tested"
-        return found
+            found.append(remark("limit-untested", limit="torque", joints=self._named(joints)))
+        return tuple(found)
 
     @property
     def reservation(self) -> str:

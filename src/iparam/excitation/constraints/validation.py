@@ -124,7 +124,7 @@ def validate(
 def motion_arrays(trajectory: Trajectory, times: FloatArray) -> MotionArrays:
     """The motion at ``times`` (T,) [s], as constraints take it."""
     motion = trajectory.evaluate(times)
-    # Writable copies: the kernels are compiled for them.
+    # Writable copies: the native core takes no others.
     return MotionArrays(*(np.array(values) for values in (motion.q, motion.dq, motion.ddq, motion.jerk)))
 
 

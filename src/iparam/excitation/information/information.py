@@ -6,15 +6,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import MotionArrays
-from iparam.excitation.kernels import wrench_information as kernels
-from iparam.regressor.wrench import wrench_regressor, wrench_regressor_derivatives
+from iparam.native.planning import wrench_curvature, wrench_gram_changes
+from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
 from iparam.robot.model import Robot
 from iparam.spatial.parameters import InertialParameters
@@ -35,11 +34,6 @@ class Information(ABC):
     """
 
     size: int
-
-    @property
-    @abstractmethod
-    def kernel(self) -> Any:
-        """What `weighted_curvature` calls: the compiled function that takes longest to compile."""
 
     @abstractmethod
     def gram(self, motion: MotionArrays) -> FloatArray:
@@ -104,11 +98,6 @@ class WrenchInformation(Information):
         """(10, p) orthonormal combinations of the parameters, all that some motion of the arm shows."""
         return np.eye(10) if self._directions is None else self._directions
 
-    @property
-    def kernel(self) -> Any:
-        """See `Information`."""
-        return kernels.weighted_curvature
-
     def gram(self, motion: MotionArrays) -> FloatArray:
         """See `Information`."""
         return self._along(self._all_ten(motion))
@@ -120,15 +109,11 @@ class WrenchInformation(Information):
 
     def gram_changes(self, motion: MotionArrays) -> tuple[FloatArray, FloatArray]:
         """See `Information`."""
-        slopes = wrench_regressor_derivatives(self.robot, motion.q, motion.dq, motion.ddq, self.gravity)
-        scale = np.sqrt(self.row_weights)[:, None] * self.column_scales
-        matrix = slopes.regressor * scale
-        turned, stacked = np.swapaxes(matrix, 1, 2)[:, None], matrix.reshape(-1, 10)
-        changes = np.empty((len(matrix), 3, self.robot.num_joints, 10, 10))
-        for order, slope in enumerate((slopes.by_q, slopes.by_dq, slopes.by_ddq)):
-            half = turned @ (slope * scale)
-            np.add(half, np.swapaxes(half, -1, -2), out=changes[:, order])
-        return self._along(stacked.T @ stacked), self._along(changes)
+        count, joints = motion.q.shape
+        changes = np.empty((count, 3, joints, 10, 10))
+        constants = (self.robot.chain.address, self.gravity, self.row_weights, self.column_scales)
+        wrench_gram_changes(*constants, motion.q, motion.dq, motion.ddq, changes)
+        return self.gram(motion), self._along(changes)
 
     def weighted_curvature(self, motion: MotionArrays, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """See `Information`."""
@@ -137,15 +122,9 @@ class WrenchInformation(Information):
         directions = self._directions
         of_ten = weights if directions is None else directions @ weights @ directions.T
         scaled = np.ascontiguousarray(of_ten * np.multiply.outer(self.column_scales, self.column_scales))
-        kernels.weighted_curvature(
-            *self._constants, self.row_weights, scaled, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian
-        )
+        constants = (self.robot.chain.address, self.gravity, self.row_weights, scaled)
+        wrench_curvature(*constants, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian)
         return gradient, hessian
-
-    @property
-    def _constants(self) -> tuple[FloatArray, ...]:
-        chain = self.robot.chain
-        return (chain.origins, chain.prismatic, chain.tool, self.gravity)  # type: ignore[return-value]
 
 
 def payload_scales(guess: InertialParameters) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +12,7 @@ from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import MotionArrays
 from iparam.excitation.constraints.usable_limits import usable_limits
 from iparam.excitation.information.information import STEP, Information
-from iparam.excitation.kernels import torque_information as kernels
+from iparam.native.planning import torque_curvature, torque_gram_products
 from iparam.regressor.identifiability import base_parameters
 from iparam.regressor.joint_torque import joint_torque_regressor
 from iparam.robot.batching import STANDARD_GRAVITY, gravity_vector
@@ -86,11 +85,6 @@ class TorqueInformation(Information):
         )
         return cls(robot, independent, weights, scales, gravity_vector(gravity))
 
-    @property
-    def kernel(self) -> Any:
-        """See `Information`."""
-        return kernels.weighted_curvature
-
     def gram(self, motion: MotionArrays) -> FloatArray:
         """See `Information`."""
         matrix = joint_torque_regressor(self.robot, motion.q, motion.dq, motion.ddq, self.gravity)
@@ -103,7 +97,7 @@ class TorqueInformation(Information):
         count, joints = motion.q.shape
         gram, changes = np.empty((self.size, self.size)), np.empty((count, 3, joints, self.size, self.size))
         constants = (*self._constants, self.row_weights, self.column_scales)
-        kernels.gram_products(*constants, motion.q, motion.dq, motion.ddq, gram, changes)
+        torque_gram_products(*constants, motion.q, motion.dq, motion.ddq, gram, changes)
         return gram, changes
 
     def weighted_curvature(self, motion: MotionArrays, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -112,13 +106,12 @@ class TorqueInformation(Information):
         gradient, hessian = np.empty((count, 3 * joints)), np.empty((count, 3 * joints, 3 * joints))
         scaled = 0.5 * (weights + weights.T) * np.multiply.outer(self.column_scales, self.column_scales)
         constants = (*self._constants, self.row_weights, scaled)
-        kernels.weighted_curvature(*constants, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian)
+        torque_curvature(*constants, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian)
         return gradient, hessian
 
     @property
-    def _constants(self) -> tuple[NDArray[np.generic], ...]:
-        chain = self.robot.chain
-        return (chain.origins, chain.prismatic, chain.link_turns, self.gravity, self.independent, self._first)
+    def _constants(self) -> tuple[int, FloatArray, NDArray[np.int64], NDArray[np.int64]]:
+        return (self.robot.chain.address, self.gravity, self.independent, self._first)
 
 
 def arm_scales(information: TorqueInformation, samples: int = 500, seed: int = 0) -> FloatArray:

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future
 from concurrent.futures import wait as wait_for_futures
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
-from multiprocessing.reduction import ForkingPickler
-from pickle import PickleError
 from typing import Any
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.child_process import end_child, python_command
 from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.excitation.search.start import StartResult, StartTask, compile_for_workers, run_task, warm_up
-from iparam.excitation.search.worker import start_worker
+from iparam.excitation.search.start import StartResult, StartTask, run_task, warm_up
 from iparam.plotting.html import html_table
-from iparam.robot.batching import get_num_threads
-from iparam.robot.kernels.notice import expect
 from iparam.rounding import number
 from iparam.trajectory.display import motion_html
 from iparam.trajectory.fourier import WindowedFourierTrajectory
+from iparam.worker_pool import WorkerPool
 
 _MOST_FAILURES = 21
 _RANDOM_STARTS = 5
@@ -42,14 +34,12 @@ class Progress:
 
     Attributes:
         finished: starts that are done.
-        running: criterion of the starts under way, by index.
         best: the best criterion of a valid motion so far; inf before the first.
         seconds: since the search began.
         time_left: [s], inf without a budget.
     """
 
     finished: int
-    running: dict[int, float]
     best: float
     seconds: float
     time_left: float
@@ -130,12 +120,9 @@ def optimize_excitation(
         problem: what is sought.
         seed: of the random starts.
         starts: how many; None for as many as the time allows.
-        time_budget: [s] for the search, without the start of the worker processes and, on their first use, the
-            compilation of the kernels; 30 if neither is given.
+        time_budget: [s] for the search, without the start of the worker processes; 30 if neither is given.
         workers: processes on this machine; all usable cores if not given.
-        executor: that runs the starts instead, any of `concurrent.futures`. One that has ``shared_minimum()``, as a
-            `iparam.fleet.Cluster` has, lets every worker know the best so far while it searches; another's workers
-            know what it was when they began.
+        executor: that runs the starts instead, any of `concurrent.futures`.
         progress: called a few times a second; where it returns False, the search ends as with Ctrl-C.
     """
     if starts is None and time_budget is None:
@@ -146,18 +133,18 @@ def optimize_excitation(
         raise InputError(f"time_budget must be positive, got {time_budget!r}")
     if not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed must be a whole number from 0, got {seed!r}")
-    expect("plan")
     problem.check_start()
-    count = get_num_threads() if workers is None else workers
-    if not isinstance(count, int) or count < 1:
-        raise InputError(f"workers must be a whole number from 1, got {workers!r}")
+    if executor is not None and workers is not None:
+        raise InputError("workers= are processes of this machine; an executor has workers of its own")
     search = _Search(problem, seed, starts, time_budget, progress)
     if executor is not None:
-        if workers is not None:
-            raise InputError("workers= are processes of this machine; an executor has workers of its own")
-        search.run_on(executor)
-    else:
-        search.run(count if starts is None else min(count, starts))
+        search.run(executor)
+        return search.result()
+    pool = WorkerPool(workers)
+    try:
+        search.run(pool)
+    finally:
+        pool.shutdown(cancel_futures=True)
     return search.result()
 
 
@@ -172,50 +159,24 @@ class _Search:
     progress: Callable[[Progress], object] | None
     results: list[StartResult] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
-    running: dict[int, float] = field(default_factory=dict)
-    tasks: dict[Connection, int] = field(default_factory=dict)
     given: int = 0
     began: float = 0.0
     interrupted: bool = False
 
-    def run(self, count: int) -> None:
-        """Start ``count`` workers, feed them, and collect until there is nothing more to do."""
-        message = _packed((self.problem, self.seed))
-        workers: dict[Connection, subprocess.Popen[bytes]] = {}
-        try:
-            for _ in range(count):
-                process, channel = start_worker()
-                workers[channel] = process
-            for channel in workers:
-                with contextlib.suppress(ConnectionError):  # it has ended: `_serve` finds out, and says how
-                    channel.send_bytes(message)
-            compile_for_workers(self.problem)
-            self._serve(workers)
-        except KeyboardInterrupt:
-            self.interrupted = True
-        finally:
-            for process in workers.values():
-                process.terminate()
-            for channel, process in workers.items():
-                end_child(process, channel)
-
-    def run_on(self, executor: Executor) -> None:
+    def run(self, executor: Executor) -> None:
         """Hand starts to an executor, as many at a time as it has workers, until there is nothing more to do."""
-        # As in `_next_task`: with a fixed number of starts, what another start found must not matter.
-        shared = getattr(executor, "shared_minimum", lambda: None)() if self.starts is None else None
         under_way: dict[Future[StartResult], int] = {}
         try:
-            wait_for_futures([executor.submit(warm_up, self.problem) for _ in range(_room(executor))])
+            room = _room(executor) if self.starts is None else min(_room(executor), self.starts)
+            wait_for_futures([executor.submit(warm_up, self.problem) for _ in range(room)])
             self.began = time.monotonic()
             while True:
                 room = _room(executor)
                 while len(under_way) < room and (task := self._next_task()) is not None:
-                    under_way[executor.submit(run_task, self.problem, self.seed, task, shared)] = task.index
+                    under_way[executor.submit(run_task, self.problem, self.seed, task)] = task.index
                 if not under_way:
                     return
                 self._collect(under_way, executor)
-                if shared is not None and self.best < np.inf:
-                    shared.set(self.best)
                 self._tell()
         except KeyboardInterrupt:
             self.interrupted = True
@@ -233,6 +194,8 @@ class _Search:
                 self.results.append(future.result())
             except (BrokenExecutor, CancelledError) as error:
                 self._lose(executor, error)
+            except IparamError as error:
+                self.failures.append(str(error))
             except Exception as error:
                 self.failures.append(f"{type(error).__name__}: {error}")
         if not done and getattr(executor, "lost", False):
@@ -247,53 +210,8 @@ class _Search:
         if self.progress is not None:
             seconds = time.monotonic() - self.began
             remaining = np.inf if self.time_budget is None else max(0.0, self.time_budget - seconds)
-            if self.progress(Progress(len(self.results), dict(self.running), self.best, seconds, remaining)) is False:
+            if self.progress(Progress(len(self.results), self.best, seconds, remaining)) is False:
                 raise KeyboardInterrupt
-
-    def _serve(self, workers: dict[Connection, subprocess.Popen[bytes]]) -> None:
-        open_channels = list(workers)
-        starting = set(workers)
-        last = 0.0
-        while open_channels:
-            for channel in wait(open_channels, timeout=0.1):
-                assert isinstance(channel, Connection)
-                try:
-                    finished = self._answer(channel)
-                except (EOFError, ConnectionError):
-                    if channel in starting:
-                        raise _cannot_start(workers[channel].wait()) from None
-                    self.failures.append("a worker process ended unexpectedly")
-                    finished = True
-                starting.discard(channel)
-                if finished:
-                    open_channels.remove(channel)
-            if self.progress is not None and self.began and time.monotonic() - last > 0.2:
-                last = time.monotonic()
-                self._tell()
-
-    def _answer(self, channel: Connection) -> bool:
-        """Take a worker's message, and give it the next start if it asks for one; whether there is none."""
-        kind, content = channel.recv()
-        self._take(channel, kind, content)
-        if kind == "progress":
-            return False
-        if not self.began:
-            self.began = time.monotonic()
-        task = self._next_task()
-        if task is not None:
-            self.tasks[channel] = task.index
-        channel.send(task)
-        return task is None
-
-    def _take(self, channel: Connection, kind: str, content: Any) -> None:
-        if kind == "progress":
-            self.running[content[0]] = content[1]
-        elif kind == "result":
-            self.results.append(content)
-            self.running.pop(content.index, None)
-        elif kind == "failure":
-            self.failures.append(content)
-            self.running.pop(self.tasks.pop(channel, -1), None)
 
     def _next_task(self) -> StartTask | None:
         remaining = 1e9 if self.time_budget is None else self.time_budget - (time.monotonic() - self.began)
@@ -342,21 +260,3 @@ def condition_number(problem: ExcitationProblem, x: FloatArray) -> float:
     """Condition number of the stacked regressor of a motion, on the samples that count."""
     motion = problem.motion(x, problem.basis(problem.criterion_times))
     return criterion_value(Criterion.KAPPA, eigenvalues(problem.information.gram(motion)))
-
-
-def _cannot_start(code: int) -> IparamError:
-    return IparamError(
-        f"a worker process of the planner ended with exit code {code} before it was ready. The workers run "
-        f"{' '.join(python_command('iparam.excitation.search.worker'))}: can that Python import iparam?"
-    )
-
-
-def _packed(content: object) -> memoryview:
-    """What is sent to the workers, packed once; an error if it cannot be."""
-    try:
-        return ForkingPickler.dumps(content)
-    except (AttributeError, TypeError, PickleError) as error:
-        raise InputError(
-            f"the problem cannot be sent to worker processes: {error}. Classes of your own must be defined in a module "
-            "that can be imported, not in a script or a function"
-        ) from None

@@ -6,22 +6,17 @@ than anywhere else, and a search from there takes half the time: it skips the co
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import IparamError
 from iparam.excitation.constraints.constraint import InfeasibleError
 from iparam.excitation.search.barrier import BarrierFunction, Smoothing
 from iparam.excitation.search.newton import minimize_along_path
 from iparam.excitation.search.problem import ExcitationProblem
-from iparam.robot.kernels.compilation import first_use
 from iparam.trajectory.checks import VALIDATION_RATE
 
 AMPLITUDE = 0.3
@@ -85,9 +80,8 @@ def run_start(
     problem: ExcitationProblem,
     seed: int,
     index: int,
-    best: float | Callable[[], float] = np.inf,
+    best: float = np.inf,
     deadline: float = np.inf,
-    report: Callable[[float], None] = lambda value: None,
     beside: FloatArray | None = None,
 ) -> StartResult:
     """Optimise start ``index`` of ``seed``; the outcome of the search depends on no other start, but for ``beside``.
@@ -95,10 +89,8 @@ def run_start(
     Args:
         problem: what is sought.
         seed, index: of the random motion to start from.
-        best: the best criterion known, or what tells it when the search has ended; one that ends far above it is not
-            polished.
+        best: the best criterion known; a search that ends far above it is not polished.
         deadline: time.monotonic() at which to stop with what there is.
-        report: told the criterion now and then.
         beside: (v,) a good motion to start beside; None for a random one.
     """
     began = time.monotonic()
@@ -111,20 +103,13 @@ def run_start(
         x = beside + np.exp(random.uniform(*np.log(VARIATION))) * random_coefficients(problem, random)
         x, path = strictly_feasible(problem, search, x), SEARCH_PATH[random.integers(1, 3) :]
     initial = problem.value(x)
-    last_report = began
 
     def stop(current: FloatArray) -> bool:
-        nonlocal last_report
-        now = time.monotonic()
-        if now - last_report > 0.3:
-            last_report = now
-            report(problem.value(current))
-        return now >= deadline
+        return time.monotonic() >= deadline
 
     inside = [minimize_along_path(search, x, path[:1], stop)]
     x = inside[0] if time.monotonic() >= deadline else minimize_along_path(search, inside[0], path[1:], stop)
-    bound = best() if callable(best) else best
-    promising = problem.value(x) < PROMISING * bound if bound > 0 else problem.value(x) < bound + 0.1
+    promising = problem.value(x) < PROMISING * best if best > 0 else problem.value(x) < best + 0.1
     valid = None
     for _ in range(ROUNDS if promising else 0):
         if time.monotonic() >= deadline:
@@ -141,35 +126,13 @@ def run_start(
     return StartResult(index, valid, initial, problem.value(valid), promising, seconds, search.evaluations)
 
 
-class SharedMinimum(Protocol):
-    """The best criterion that any start has reached, wherever it ran; it is sent to workers."""
-
-    def get(self) -> float:
-        """What it is now; inf before the first."""
-
-    def set(self, value: float) -> None:
-        """Let all know a better one; the planner alone does."""
-
-
-def run_task(problem: ExcitationProblem, seed: int, task: StartTask, shared: SharedMinimum | None) -> StartResult:
-    """`run_start` in a worker of an executor, with the best so far that all share, if any."""
-    bound = task.best if shared is None else functools.partial(_lower, task.best, shared)
-    return run_start(problem, seed, task.index, bound, time.monotonic() + task.seconds, beside=task.beside)
-
-
-def _lower(best: float, shared: SharedMinimum) -> float:
-    return min(best, shared.get())
-
-
-def compile_for_workers(problem: ExcitationProblem) -> None:
-    """Compile, on first use, the kernels that workers wait for: here, what they share with others is there already."""
-    if first_use(problem.information.kernel):
-        with contextlib.suppress(IparamError, ArithmeticError, np.linalg.LinAlgError):  # the workers will say it
-            warm_up(problem)
+def run_task(problem: ExcitationProblem, seed: int, task: StartTask) -> StartResult:
+    """`run_start` in a worker."""
+    return run_start(problem, seed, task.index, task.best, time.monotonic() + task.seconds, task.beside)
 
 
 def warm_up(problem: ExcitationProblem) -> None:
-    """Load the compiled kernels, or compile them on their first use, so that no search pays for it."""
+    """Load all modules that a search needs, before its time counts."""
     function = BarrierFunction(problem, *SEARCH_RATES, reserves={})
     x = random_start(problem, function, np.random.default_rng(0))
     function.expand(x, SEARCH_PATH[0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from iparam.export.comment import comment_lines, frame_of, line_comment, plain_decimal, plain_decimals
 from iparam.export.load import IdentifiedLoad, StaticLoad
-from iparam.export.remarks import frame_of, line_comment, plain_decimal, plain_decimals, remarks
 from iparam.spatial.inertia import principal_axes
 from iparam.spatial.transforms import quaternion_from_rotation
 
@@ -33,10 +33,10 @@ def _declared(
     load: IdentifiedLoad | StaticLoad, quaternion: np.ndarray, moments: np.ndarray, lines: tuple[str, ...]
 ) -> str:
     at_origin = bool(np.abs(load.center_of_mass).max() < LEAST_CENTER)
-    comment = remarks(
+    comment = comment_lines(
         load,
         f"{frame_of(load)} must be the wrist coordinate system (tool0), at the flange, for the load of a tooldata;",
-        "a GripLoad counts in the tool coordinate system: identify with the TCP as --tip, and the gripper taken away.",
+        "a GripLoad counts in the tool coordinate system: identify with the TCP as the tool frame, without gripper.",
         "mass [kg]; cog [mm]: the centre of gravity;",
         *lines,
         *(["The centre of gravity is all but the origin: a controller may take the load for undefined."] * at_origin),

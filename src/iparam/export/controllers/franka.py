@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from iparam.export.comment import comment_lines, frame_of
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import frame_of, remarks
 from iparam.files.json import json_text
 
 
@@ -11,7 +11,7 @@ def to_franka(load: IdentifiedLoad) -> str:
     """A JSON object with ``setLoad`` for libfranka and ``endEffector`` for Desk's ``endeffector-config.json``."""
     inertia = load.inertia_about_com.ravel(order="F").tolist()
     document = {
-        "comment": remarks(
+        "comment": comment_lines(
             load,
             f"{frame_of(load)} must be Franka's flange frame F (link8 of the URDF).",
             "Mass [kg]; centre of mass in F [m]; inertia [kg m^2] about the centre of mass, in the axes of F.",

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from iparam.export.comment import comment_lines, frame_of, line_comment, plain_decimal
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import frame_of, line_comment, plain_decimal, remarks
 from iparam.spatial.inertia import principal_axes
 from iparam.spatial.transforms import rpy_from_rotation
 
@@ -16,7 +16,7 @@ def to_kuka(load: IdentifiedLoad) -> str:
     """A KRL assignment to ``LOAD_DATA``: mass, pose of the principal axes in the flange frame, principal moments."""
     rotation, moments = principal_axes(load.inertia_about_com)
     c, b, a = np.degrees(rpy_from_rotation(rotation))
-    comment = remarks(
+    comment = comment_lines(
         load,
         f"{frame_of(load)} must be the controller's FLANGE frame; the load is all that hangs on it.",
         "M [kg]; X Y Z [mm]: the centre of mass in FLANGE;",

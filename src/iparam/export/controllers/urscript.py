@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from iparam.errors import ContradictionError
 from iparam.estimation.estimate import SENSOR_FRAME
+from iparam.export.comment import comment_lines, frame_of, line_comment, plain_decimal, plain_decimals
 from iparam.export.load import IdentifiedLoad, StaticLoad
-from iparam.export.remarks import frame_of, line_comment, plain_decimal, plain_decimals, remarks
 from iparam.robot.catalog.ur_robot import TOOL_FRAME
 
 ROS_FLANGE = "flange"
@@ -17,7 +17,7 @@ def to_urscript(load: IdentifiedLoad) -> str:
     _require_controllers_axes(load)
     xx, xy, xz, _, yy, yz, _, _, zz = load.inertia_about_com.ravel()
     mass, center = plain_decimal(load.mass), plain_decimals(load.center_of_mass)
-    comment = remarks(
+    comment = comment_lines(
         load,
         f"{frame_of(load)} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on "
         "it.",
@@ -34,7 +34,7 @@ def to_urscript(load: IdentifiedLoad) -> str:
 def to_urscript_static(load: StaticLoad) -> str:
     """``set_payload(m, cog)``: the controller then takes the load for a point."""
     _require_controllers_axes(load)
-    comment = remarks(
+    comment = comment_lines(
         load,
         f"{frame_of(load)} must be the controller's flange frame ({TOOL_FRAME} in ROS); the load is all that hangs on "
         "it.",
@@ -55,5 +55,5 @@ def _require_controllers_axes(load: IdentifiedLoad | StaticLoad) -> None:
     if load.frame == ROS_FLANGE:
         raise ContradictionError(
             f"the load is given in {ROS_FLANGE!r}, whose axes are not those of the controller's flange, {TOOL_FRAME}: "
-            "identify it with the robot's own tool frame, without --tip"
+            "identify it with the robot's own tool frame, without a tip"
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from iparam.export.comment import comment_lines, frame_of, line_comment, plain_decimal, plain_decimals
 from iparam.export.load import IdentifiedLoad, StaticLoad
-from iparam.export.remarks import frame_of, line_comment, plain_decimal, plain_decimals, remarks
 
 
 def to_xarm(load: IdentifiedLoad | StaticLoad) -> str:
     """``arm.set_tcp_load(weight, center_of_gravity)``."""
-    comment = remarks(
+    comment = comment_lines(
         load,
         f"{frame_of(load)} must be the flange's frame (link_eef of the URDF); the load is all that hangs on it.",
         "weight [kg]; center_of_gravity [mm] from the middle of the flange, in its axes.",

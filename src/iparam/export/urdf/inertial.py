@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+from iparam.export.comment import comment_lines, decimal, decimals, uncertainty, xml_comment
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, remarks, uncertainty, xml_comment
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 
 STATEMENT = (
@@ -16,7 +16,7 @@ STATEMENT = (
 
 def to_urdf_inertial(load: IdentifiedLoad) -> str:
     """The <inertial> of a link whose frame is the load's frame."""
-    return f"{xml_comment(remarks(load, *STATEMENT, *uncertainty(load)))}\n{inertial_element(load)}\n"
+    return f"{xml_comment(comment_lines(load, *STATEMENT, *uncertainty(load)))}\n{inertial_element(load)}\n"
 
 
 def inertial_element(body: IdentifiedLoad | InertialParameters, indent: str = "") -> str:

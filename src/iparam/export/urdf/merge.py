@@ -16,8 +16,8 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError, InputError, RobotModelError, UnknownNameError
+from iparam.export.comment import comment_lines, decimal, decimals, frame_of, uncertainty, xml_comment
 from iparam.export.load import IdentifiedLoad
-from iparam.export.remarks import decimal, decimals, frame_of, remarks, uncertainty, xml_comment
 from iparam.export.urdf.inertial import STATEMENT, inertial_element
 from iparam.robot.description.tree import DescriptionTree
 from iparam.robot.urdf.elements import read_tree
@@ -160,7 +160,7 @@ def _with_heavier_link(
 ) -> str:
     body = load.parameters.transformed(T_target_frame)
     own = tree.links[target]().inertial
-    comment = remarks(
+    comment = comment_lines(
         load,
         f"Added to link {target}: {decimal(load.mass)} kg to {decimal(own.mass if own else 0.0)} kg of its own.",
         *STATEMENT,
@@ -199,7 +199,7 @@ def _with_new_link(
     if robot is None:
         raise RobotModelError(f"{tree.file}: <robot> cannot be found in the text")
     xyz, rpy = T_target_frame[:3, 3], rpy_from_rotation(T_target_frame[:3, :3])
-    comment = remarks(load, f"Its link has the axes of {frame_of(load)}.", *STATEMENT, *uncertainty(load))
+    comment = comment_lines(load, f"Its link has the axes of {frame_of(load)}.", *STATEMENT, *uncertainty(load))
     new = "\n".join(
         (
             xml_comment(comment, "  "),

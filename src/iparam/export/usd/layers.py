@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from iparam.errors import ContradictionError, InputError
+from iparam.export.comment import comment_lines, frame_of, uncertainty
 from iparam.export.load import IdentifiedLoad, InconsistentLoadError
-from iparam.export.remarks import frame_of, remarks, uncertainty
 from iparam.export.usd.backend import checked_source, copied_layer, overriding_layer, quiet, require_usd, text_of
 from iparam.export.usd.bodies import NoBodyError, StageBodies
 from iparam.export.usd.mass import SI, PrimUnits, read_mass, write_mass
 from iparam.spatial.transforms import is_transform
 
 COMMENT = "iparam:comment"
-"""Of the prim's custom data: where frame, units and warnings stand."""
+"""Of the prim's custom data: where frame, units and remarks stand."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def to_usd(load: IdentifiedLoad) -> str:
     pxr.UsdPhysics.RigidBodyAPI.Apply(prim)
     write_mass(pxr, prim, load, SI)
     place = f"The prim's frame is {frame_of(load)}: reference it there and fix it with a joint to the flange."
-    _state(prim, remarks(load, place, _statement(SI), *uncertainty(load)))
+    _state(prim, comment_lines(load, place, _statement(SI), *uncertainty(load)))
     return f"{stage.GetRootLayer().ExportToString().rstrip()}\n"
 
 
@@ -141,7 +141,7 @@ def _write(
         did = f"{path} stated no mass of its own; what its colliders would weigh no longer counts."
     notes.append(did)
     write_mass(pxr, body, added if own is None else own + added, units)
-    _state(body, remarks(load, did, _statement(units), *uncertainty(load)))
+    _state(body, comment_lines(load, did, _statement(units), *uncertainty(load)))
     return notes
 
 

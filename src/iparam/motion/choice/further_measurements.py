@@ -69,7 +69,7 @@ def with_further_measurements(
     """
     dq = recorded_velocities(recording, angles)
     if dq is not None and (said := contradicting_velocities(dq, motion)):
-        motion = dataclasses.replace(motion, warnings=(*motion.warnings, *said))
+        motion = dataclasses.replace(motion, remarks=(*motion.remarks, *said))
     wanted = _acceleration_noise(motion) > NEEDED * np.sqrt(np.mean(motion.ddq**2, axis=0))
     wanted |= bool(motion.judge)  # the errors of the angles are not white, and their covariance is a guess
     wanted &= np.array([process.noise > EXACT for process in motion.processes])

@@ -13,6 +13,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.motion.angle_samples import resolution
 from iparam.motion.motion import MotionEstimate
+from iparam.remarks import Remark, remark
 from iparam.rounding import percent
 
 CONTRADICTS = 0.2
@@ -43,8 +44,8 @@ _BLOCKS = 40
 _MOST_ROWS = 5000
 
 
-def contradicting_velocities(dq: FloatArray, motion: MotionEstimate) -> tuple[str, ...]:
-    """A sentence about joints whose measured velocities (T, n) are not those of a motion (T, n) at all [rad/s]."""
+def contradicting_velocities(dq: FloatArray, motion: MotionEstimate) -> tuple[Remark, ...]:
+    """A remark about joints whose measured velocities (T, n) are not those of a motion (T, n) at all [rad/s]."""
     parts = []
     for joint in range(motion.num_joints):
         moved = np.column_stack([motion.dq[:, joint], motion.ddq[:, joint]])
@@ -60,11 +61,7 @@ def contradicting_velocities(dq: FloatArray, motion: MotionEstimate) -> tuple[st
         parts.append(f"{percent(difference / speed, 3)} in joint {joint + 1} ({factor:.3g} times as large{late})")
     if not parts:
         return ()
-    sentence = (
-        f"The measured velocities (dq) differ from the derivative of the angles by {', '.join(parts)} and were left "
-        "out of the motion: do they have another unit, sign or clock?"
-    )
-    return (sentence,)
+    return (remark("velocities-contradict-angles", joints=", ".join(parts)),)
 
 
 def usable_velocities(

@@ -20,6 +20,7 @@ from iparam.recording.channels import CHANNELS, check_name, column_names, expand
 from iparam.recording.files.reading import Reading, mapped_columns
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, tells_poses
 from iparam.recording.files.usual_names import usual_signal
+from iparam.remarks import remark
 
 NPZ, EMPTY_NPZ = b"PK\x03\x04", b"PK\x05\x06"
 NPY = b"\x93NUMPY"
@@ -68,15 +69,15 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
             arrays = zipped_arrays(stream, source)
     numeric = {name: array for name, array in _by_short_names(arrays).items() if array.dtype.kind in "fiub"}
     others = [name for name in _by_short_names(arrays) if name not in numeric]
-    notes = [f"arrays that hold no real numbers were left out: {', '.join(others[:12])}"] if others else []
+    notes = [remark("columns-without-numbers", columns=", ".join(others[:12]))] if others else []
     if reading.columns is not None:
         columns = _matrix_columns(numeric, source, reading.columns, num_joints)
     else:
         columns, odd, usual = _named_columns(numeric, source, reading)
         if usual:
-            notes.append(f"columns were understood by their usual names: {', '.join(usual)}")
+            notes.append(remark("usual-names", columns=", ".join(usual)))
         if odd:
-            notes.append(f"arrays that are not of the length of time were left out: {', '.join(odd[:12])}")
+            notes.append(remark("arrays-of-other-length", columns=", ".join(odd[:12])))
     check_names(list(columns), source)
     rows = next(iter(columns.values())).size
     builder = TableBuilder(list(columns), rows, source, "row", reading.rows)
@@ -262,7 +263,7 @@ def _add_fields(arrays: Arrays, path: str, value: Any, depth: int) -> None:
     if not isinstance(value, np.ndarray):
         value = np.asarray(value)
     if len(arrays) > MOST_ARRAYS:
-        raise FileFormatError(f"it has more than {MOST_ARRAYS} arrays")
+        raise ValueError(f"it has more than {MOST_ARRAYS} arrays")  # told of the file by `in_limited_process`
     places = [""] if value.size == 1 else [str(place) for place in range(1, value.size + 1)]
     if value.dtype.names is not None and (rows := _rows_of_structs(value)):
         arrays |= {f"{path}.{name}": row for name, row in rows.items()}
@@ -314,8 +315,6 @@ def _errors(source: str, what: str) -> Iterator[None]:
     """Around calls of NumPy and SciPy: what damaged contents lead to is told as such, whatever its type."""
     try:
         yield
-    except FileFormatError as error:
-        raise type(error)(str(error) if source in str(error) else f"{source}: {error}") from None
     except (IparamError, MemoryError):
         raise
     except Exception as error:

@@ -16,7 +16,7 @@ FRAME = "the frame"
 """What messages call a frame, which has no name."""
 
 ATTRIBUTE = "iparam"
-"""The entry of ``attrs`` with robot, units, frames, metadata and warnings."""
+"""The entry of ``attrs`` with robot, units, frames, metadata and remarks."""
 
 
 def require_pandas() -> Any:

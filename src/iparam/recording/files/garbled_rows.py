@@ -15,6 +15,7 @@ from iparam.errors import FileFormatError
 from iparam.recording.channels import signal_of_column
 from iparam.recording.files.number_rows import NumberRows
 from iparam.recording.files.table import Table, listed
+from iparam.remarks import Remark, messages, remark
 
 GARBLED_SHARE = 0.01
 """Share of the rows of a file that may be garbled; one row always may."""
@@ -61,8 +62,8 @@ class GarbledRows:
         self.text.append(text)
         self.sample = self.sample or (rows.text if text.size else "")
 
-    def leave_out(self, table: Table) -> tuple[Table, list[str]]:
-        """The table without rows that hold absurd values, and a sentence on every kind of garbled rows.
+    def leave_out(self, table: Table) -> tuple[Table, list[Remark]]:
+        """The table without rows that hold absurd values, and a remark on every kind of garbled rows.
 
         Raises:
             FileFormatError: there are more than `GARBLED_SHARE` of them.
@@ -74,22 +75,19 @@ class GarbledRows:
         garbled = np.sort(np.concatenate([short, text, lost]))
         kinds = []
         if short.size:
-            kinds.append(f"{short.size} rows do not have {self.num_columns} columns%s: line {listed(short)}")
+            kinds.append(remark("rows-of-other-width", count=short.size, columns=self.num_columns, lines=listed(short)))
         if text.size:
-            kinds.append(
-                f"{text.size} rows hold text where a number belongs ({self.sample[:20]!r})%s: line {listed(text)}"
-            )
+            kinds.append(remark("rows-with-text", count=text.size, example=repr(self.sample[:20]), lines=listed(text)))
         if lost.size:
-            kinds.append(f"{lost.size} rows hold values that cannot be ({example})%s: line {listed(lost)}")
+            kinds.append(remark("rows-absurd", count=lost.size, example=example, lines=listed(lost)))
         if garbled.size > max(1.0, GARBLED_SHARE * total):
             raise FileFormatError(
                 f"{self.source}: {garbled.size} of {total} rows are garbled, and at most {100 * GARBLED_SHARE:g} % are "
-                f"left out: {'; '.join(kind.replace('%s', '') for kind in kinds)}. Read a sound part of it with "
-                "rows='A:B'"
+                f"left out. {' '.join(messages(kinds))} Read a sound part of it with rows='A:B'"
             )
         if absurd is not None:
             table = table.only(~absurd)
-        return table, [kind.replace("%s", " and were left out") for kind in kinds]
+        return table, kinds
 
 
 def absurd_rows(values: Mapping[str, FloatArray]) -> tuple[NDArray[np.bool_] | None, str]:

@@ -13,6 +13,7 @@ from iparam.errors import ContradictionError
 from iparam.recording.channels import CHANNELS, signal_of_column
 from iparam.recording.files.usual_names import usual_columns
 from iparam.recording.units import QUANTITIES, UNITS, plain_unit
+from iparam.remarks import Remark, remark
 
 _OPENING = {"]": "[", ")": "("}
 _SLIDING = {
@@ -44,14 +45,14 @@ class Headers:
     usual: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """A sentence on what was understood by a usual name."""
+    def notes(self) -> tuple[Remark, ...]:
+        """A remark on what was understood by a usual name."""
         groups: dict[str, list[str]] = {}
         for column in sorted(self.usual, key=lambda name: signal_of_column(name) or ("", 0)):
             own = signal_of_column(column)
             groups.setdefault(column if own is None else own[0], []).append(self.usual[column])
         parts = [f"{name} = {own[0]}" + (f" to {own[-1]}" if len(own) > 1 else "") for name, own in groups.items()]
-        return (f"columns were understood by their usual names: {', '.join(parts)}",) if parts else ()
+        return (remark("usual-names", columns=", ".join(parts)),) if parts else ()
 
 
 def bare_header(header: str) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from iparam.recording.files.reading import Reading
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, table_columns
 from iparam.recording.statements import FRAME_KEYS, unmeasured_columns
 from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
+from iparam.remarks import remark
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
@@ -64,7 +65,7 @@ def foreign_document(schema: Any, source: str, names: Sequence[str]) -> dict[str
         "robot": robot if isinstance(robot, str) else "",
         "signals": signals,
         "metadata": metadata,
-        "warnings": [],
+        "remarks": [],
         "time_unit": plain_unit(time_unit),
     }
 
@@ -134,7 +135,7 @@ def load_pyarrow() -> Any:
 
 
 def recording_document(recording: Recording) -> dict[str, Any]:
-    """What a table of a recording does not hold in its columns: robot, units and frames, metadata and warnings."""
+    """What a table of a recording does not hold in its columns: robot, units and frames, metadata and remarks."""
     return {
         "format": FORMAT,
         "robot": recording.robot,
@@ -144,7 +145,7 @@ def recording_document(recording: Recording) -> dict[str, Any]:
             for name, signal in recording.signals.items()
         },
         "metadata": dict(recording.metadata),
-        "warnings": list(recording.warnings),
+        "remarks": [one.to_document() for one in recording.remarks],
     }
 
 
@@ -228,7 +229,7 @@ def _read(
         values, empty = zip(*columns, strict=True)
         builder.add(np.arange(row, row + count), values, empty)
         row += count
-    notes = (f"columns that hold no numbers were left out: {', '.join(others)}",) if others else ()
+    notes = (remark("columns-without-numbers", columns=", ".join(others)),) if others else ()
     notes = (*understood.notes, *notes)
     dates = any(_are_dates(names[i], schema.field(i).type) for i in numeric)
     units = {**understood.units, "time": "s"} if dates else understood.units  # an option that says otherwise is refused
@@ -340,7 +341,7 @@ def _document(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any] | 
         newer = isinstance(form, str) and form.startswith(f"{family}/")
         reason = "another version of iparam wrote it" if newer else "it is no recording"
         raise FileFormatError(f"{source} has the format {form!r}, and this iparam reads {FORMAT!r}: {reason}")
-    shapes = {"robot": str, "signals": dict, "metadata": dict, "warnings": list}
+    shapes = {"robot": str, "signals": dict, "metadata": dict, "remarks": list}
     for key, kind in shapes.items():
         if not isinstance(document.get(key), kind):
             raise FileFormatError(f"{source}: its metadata is damaged: {key!r} is not a {kind.__name__}")

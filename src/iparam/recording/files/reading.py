@@ -182,12 +182,13 @@ def _row_slice(rows: str | slice) -> slice:
         if all(part is None or (isinstance(part, int) and not isinstance(part, bool)) for part in parts):
             if rows.step is None or rows.step > 0:
                 return rows
-            raise InputError(f"rows={rows!r} runs backwards: its step must be at least 1")
+            raise InputError(argument="rows", value=rows, expected="a range with a step of at least 1")
     elif isinstance(rows, str) and (match := _ROWS.fullmatch(rows.strip())):
         first, last, step = (None if part is None else int(part) for part in match.groups())
         if step != 0:
             return slice(first, last, step)
-    raise InputError(f"rows={rows!r} is no range such as '0:30000', '30000:' or '::5' (from, up to, every)")
+    expected = "a range such as '0:30000', '30000:' or '::5' (from, up to, every)"
+    raise InputError(argument="rows", value=rows, expected=expected)
 
 
 def _time_range(given: Sequence[float]) -> tuple[float, float]:

@@ -37,6 +37,7 @@ from iparam.recording.screening import (
 from iparam.recording.signal import Signal
 from iparam.recording.statements import POSES, ROWS, UNMEASURED, stated_rate, unmeasured_columns
 from iparam.recording.units import UNITS, check_time, dates_in_seconds, in_channel_unit
+from iparam.remarks import Remark, read_remark, remark
 from iparam.robot.same_arm import check_same_arm
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _checked(
     arm: Robot | None,
     angles: str | None,
 ) -> Recording:
-    """The recording in a table, in SI units, as far as it can be used; its warnings say what was found wrong.
+    """The recording in a table, in SI units, as far as it can be used; its remarks say what was found.
 
     Args:
         table: what was read; its values are taken out of it.
@@ -190,10 +191,9 @@ def _checked(
             sure_of_angles=angles is not None,
         )
         notes += find_faults(signals)
-    earlier = () if document is None else tuple(str(warning) for warning in document["warnings"])
-    found = tuple(note for note in notes if note not in earlier)
+    earlier = () if document is None else tuple(read_remark(one, source) for one in document["remarks"])
     # Computed once more, where the angles may have been in degrees.
-    return with_followers(Recording(name, signals, metadata, (*earlier, *found)), arm, filled)
+    return with_followers(Recording(name, signals, metadata, (*earlier, *notes)), arm, filled)
 
 
 @contextlib.contextmanager
@@ -245,10 +245,7 @@ def _open_within(path: str, flags: int) -> int:
 def _refuse_bags(head: bytes, source: str) -> None:
     for magic in BAG_MAGICS:
         if head.startswith(magic):
-            raise FileFormatError(
-                f"{source} is a ROS bag, which becomes a recording by: iparam bag import {source} --robot ROBOT "
-                "--output run.parquet"
-            )
+            raise FileFormatError(f"{source} is a ROS bag: 'iparam bag import' makes a recording of it")
 
 
 def _refuse_packed(head: bytes, source: str) -> None:
@@ -274,8 +271,8 @@ def _to_seconds(table: Table, reading: Reading, stated: str, source: str) -> Non
         table.values["time"] *= seconds
 
 
-def _to_si(table: Table, labels: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Convert the columns of a table, in place, by the units that its header states; and a sentence about it.
+def _to_si(table: Table, labels: Mapping[str, tuple[str, str]]) -> list[Remark]:
+    """Convert the columns of a table, in place, by the units that its header states; and a remark about it.
 
     Args:
         table: whose time is in seconds already.
@@ -295,7 +292,7 @@ def _to_si(table: Table, labels: Mapping[str, tuple[str, str]]) -> list[str]:
     if not told:
         return []
     listed = ", ".join(f"{name} from {' and '.join(units)}" for name, units in told.items())
-    return [f"converted to SI units, by what the header says: {listed}"]
+    return [remark("units-converted", signals=listed)]
 
 
 def _check_angle_units(units: Mapping[str, str], angles: str, source: str) -> None:
@@ -322,18 +319,19 @@ def _refuse_times(reading: Reading, source: str) -> None:
 
 def _within(
     signals: Mapping[str, Signal], span: tuple[float, float], source: str
-) -> tuple[dict[str, Signal], list[str]]:
+) -> tuple[dict[str, Signal], list[Remark]]:
     """The samples in a range of time [s], and which signals have none there."""
     parts = {name: signal.slice(*span) for name, signal in signals.items()}
     kept = {name: part for name, part in parts.items() if part is not None}
-    where = f"between {span[0]:g} and {span[1]:g} s"
     if not kept:
         first, last = min(s.time[0] for s in signals.values()), max(s.time[-1] for s in signals.values())
         raise InputError(
             f"time_range= {span[0]:g} to {span[1]:g} s has no sample of {source}, whose time runs from {first:.6g} to "
             f"{last:.6g} s"
         )
-    return kept, [f"{name} has no sample {where}" for name in parts if name not in kept]
+    return kept, [
+        remark("signal-outside-range", signal=name, start=span[0], stop=span[1]) for name in parts if name not in kept
+    ]
 
 
 def _unreadable(source: str, error: OSError | ValueError) -> FileFormatError:

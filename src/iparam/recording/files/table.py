@@ -27,6 +27,7 @@ from iparam.recording.channels import (
     signal_of_column,
 )
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, messages, remark
 
 
 def listed(numbers: NDArray[np.int64] | Sequence[int], most: int = 8) -> str:
@@ -48,7 +49,7 @@ FEW = 0.05
 backwards, the rows have another order."""
 
 
-def usable_rows(time: FloatArray, lines: NDArray[np.int64], row_word: str) -> tuple[NDArray[np.int64], list[str]]:
+def usable_rows(time: FloatArray, lines: NDArray[np.int64], row_word: str) -> tuple[NDArray[np.int64], list[Remark]]:
     """Indices of the rows to keep, and what was wrong with the others.
 
     Rows without a time and rows that repeat the time before them go. Of stray rows as few as possible go: one time
@@ -60,18 +61,15 @@ def usable_rows(time: FloatArray, lines: NDArray[np.int64], row_word: str) -> tu
         lines: (R,) their places in the file.
         row_word: "line" or "row".
     """
-    notes: list[str] = []
+    notes: list[Remark] = []
     rows = np.flatnonzero(np.isfinite(time))
     if rows.size < time.size:
         lost = lines[~np.isfinite(time)]
-        notes.append(f"{lost.size} rows without a time were left out: {row_word} {listed(lost)}")
+        notes.append(remark("rows-without-time", count=lost.size, word=row_word, lines=listed(lost)))
     repeats = np.flatnonzero(np.diff(time[rows]) == 0.0) + 1
     if repeats.size:
         at = rows[repeats]
-        notes.append(
-            f"time repeats itself in {at.size} rows, which were left out: {row_word} {listed(lines[at])}, first at "
-            f"{time[at[0]]:g} s"
-        )
+        notes.append(remark("time-repeated", count=at.size, word=row_word, lines=listed(lines[at]), first=time[at[0]]))
         rows = np.delete(rows, repeats)
     stamps = time[rows]
     back = np.flatnonzero(np.diff(stamps) <= 0.0) + 1
@@ -81,23 +79,24 @@ def usable_rows(time: FloatArray, lines: NDArray[np.int64], row_word: str) -> tu
     order = _longest_increasing(stamps)
     if order.size >= (1.0 - FEW) * stamps.size:
         lost = np.delete(lines[rows], order)
-        notes.append(
-            f"time runs backwards at {first}; {lost.size} rows out of order were left out: {row_word} {listed(lost)}"
-        )
+        notes.append(remark("rows-out-of-order", place=first, count=lost.size, word=row_word, lines=listed(lost)))
         return rows[order], notes
     if back.size > FEW * stamps.size:
         ordered, first_of = np.unique(stamps, return_index=True)
-        notes.append(
-            f"the rows are not in the order of time ({back.size} steps run backwards, first at {first}) and were "
-            f"sorted; {stamps.size - ordered.size} with the time of another were left out"
-        )
+        notes.append(remark("rows-sorted", steps=back.size, place=first, count=stamps.size - ordered.size))
         return rows[first_of], notes
     stretches = np.split(np.arange(stamps.size), back)
     longest = max(stretches, key=len)
     notes.append(
-        f"time runs backwards at {first}: the clock was set back {back.size} times. Only the longest stretch was kept, "
-        f"{row_word} {lines[rows[longest[0]]]} to {lines[rows[longest[-1]]]}; {stamps.size - longest.size} rows were "
-        "left out"
+        remark(
+            "clock-set-back",
+            place=first,
+            steps=back.size,
+            word=row_word,
+            first=lines[rows[longest[0]]],
+            last=lines[rows[longest[-1]]],
+            count=stamps.size - longest.size,
+        )
     )
     return rows[longest], notes
 
@@ -130,6 +129,10 @@ MAX_WIDTH = 1000
 MAX_COLUMNS = 2000
 """Columns of a table; a UR arm sends 70."""
 
+_BESIDE = 4
+"""Columns that the memory would hold in place of what is made beside them: the place of each row, and of its time which
+rows are usable, their times and steps. Much of a table with two columns."""
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -154,7 +157,7 @@ class Table:
     empty: Mapping[str, NDArray[np.bool_]]
     lines: NDArray[np.int64]
     row_word: str = "line"
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Remark, ...] = field(default=())
     poses: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
     stated: Mapping[str, Any] = field(default_factory=dict)
@@ -193,9 +196,13 @@ class TableBuilder:
         if rows is not None:
             self._range = range(*rows.indices(most_rows))
             if not self._range:
-                raise InputError(f"rows={_row_text(rows)!r} has none of the {most_rows} rows of {source}")
+                raise InputError(
+                    f"{_row_text(rows)!r} has none of the {most_rows} rows of {source}",
+                    argument="rows",
+                    value=_row_text(rows),
+                )
             most_rows = len(self._range)
-        check_size(8 * most_rows * count, source, f"{most_rows} rows of {count} numbers")
+        check_size(8 * most_rows * (count + _BESIDE), source, f"{most_rows} rows of {count} numbers")
         self._source, self._row_word, self._size = source, row_word, 0
         self._values = {name: np.empty(most_rows) for name in self.wanted}
         self._empty: dict[str, NDArray[np.bool_]] = {}
@@ -233,7 +240,7 @@ class TableBuilder:
         wanted: NDArray[np.bool_] = inside & (offset % self._range.step == 0)
         return wanted
 
-    def table(self, notes: Sequence[str] = ()) -> Table:
+    def table(self, notes: Sequence[Remark] = ()) -> Table:
         """What was added."""
         return Table(
             self.names,
@@ -296,7 +303,7 @@ def tells_poses(names: Sequence[str]) -> bool:
 def numbered_poses(table: Table) -> Table:
     """A table of poses with the number of the row in place of the time."""
     count = table.lines.size
-    note = f"there is no column time: each of the {count} rows was taken for one pose at rest"
+    note = remark("rows-are-poses", count=count)
     return replace(
         table,
         names=(*table.names, "time"),
@@ -325,7 +332,7 @@ def table_columns(
 
 def signals_of_table(
     table: Table, source: str, labels: Mapping[str, tuple[str, str]] | None = None
-) -> tuple[dict[str, Signal], list[str], tuple[str, ...]]:
+) -> tuple[dict[str, Signal], list[Remark], tuple[str, ...]]:
     """The signals in a table, what was wrong with it, and the columns of joints whose effort it does not have: zeros.
 
     Args:
@@ -336,7 +343,7 @@ def signals_of_table(
     notes = list(table.notes)
     groups, unknown = _groups(table.names)
     if unknown:
-        notes.append(f"columns that say nothing to iparam were left out: {_some(unknown, 100)}")
+        notes.append(remark("columns-unknown", columns=_some(unknown, 100)))
     every = table.values.pop("time")
     usable, time_notes = usable_rows(every, table.lines, table.row_word)
     as_it_is = np.array_equal(usable, np.arange(every.size))
@@ -349,13 +356,13 @@ def signals_of_table(
         if lacking := _without_sensor(name, groups, table):
             unmeasured += lacking
             some = ", ".join(str(int(column.removeprefix(name)) + 1) for column in lacking)
-            notes.append(f"{name} is not recorded for joints {some} (numbered from 1)")
+            notes.append(remark("effort-unmeasured", signal=name, joints=some))
             for column in lacking:
                 columns[int(column.removeprefix(name))] = column
                 table.values[column] = np.zeros(every.size)
         missing = [f"{name}{i}" if text is None else text for i, text in _holes(name, columns)]
         if missing:
-            notes.append(f"{name} was left out: {_some(missing)} missing")
+            notes.append(remark("signal-incomplete", signal=name, columns=_some(missing)))
             continue
         values, absent = np.empty((time.size, len(columns))), np.ones(time.size, dtype=bool)
         for i in range(len(columns)):
@@ -366,11 +373,16 @@ def signals_of_table(
         damaged = lines[~good & ~absent]
         if damaged.size:
             notes.append(
-                f"{name} lacks a finite number in {damaged.size} samples, which were left out: {table.row_word} "
-                f"{listed(damaged)}"
+                remark(
+                    "samples-not-finite",
+                    signal=name,
+                    count=damaged.size,
+                    word=table.row_word,
+                    lines=listed(damaged),
+                )
             )
         if not good.any():
-            notes.append(f"{name} was left out: it has no complete sample")
+            notes.append(remark("signal-without-sample", signal=name))
             continue
         unit, frame = (labels or {}).get(name, (default_unit(name), default_frame(name)))
         if good.all():
@@ -378,7 +390,7 @@ def signals_of_table(
         else:
             signals[name] = Signal(time[good], values[good], unit, frame)
     if not signals:
-        reason = "; ".join(notes) or "it has no column but time"
+        reason = " ".join(messages(notes)) or "it has no column but time"
         example = next((pattern for name in table.names if (pattern := _DIGITS.sub("*", name)) != name), "NAME*")
         raise FileFormatError(
             f"{source} holds no usable samples: {reason}. Say which columns are which, e.g. map='q={example}' if these "

@@ -33,6 +33,7 @@ from iparam.recording.files.text_head import (
     units_below,
 )
 from iparam.recording.statements import tool_frame, unmeasured_columns
+from iparam.remarks import Remark, remark
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
@@ -75,12 +76,12 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
     metadata = stated_metadata(text[:skipped])
     begin, text = begin + skipped, text[skipped:]
     units: Mapping[str, str] = {}
-    notes: list[str] = []
+    notes: list[Remark] = []
     start = table_start(text)
     count = start.header if reading.columns is None else start.numbers
     if count:
         before = "header" if reading.columns is None else "first numbers"
-        notes.append(f"{count} line{'s' * (count > 1)} before the {before} {'were' if count > 1 else 'was'} left out")
+        notes.append(remark("lines-skipped", count=count, before=before))
         skipped = start.length(count)
         begin, text, first = begin + skipped, text[skipped:], first + count
     lines = [line for line in text[: 1 << 18].splitlines()[:LOOKED_AT] if line.strip()]
@@ -105,7 +106,7 @@ def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints:
         layout, decimal_comma=has_decimal_commas(lines, names, layout), dates=column_of_dates(lines, names, layout)
     )
     if layout.dates is not None:
-        notes.append("the time is a date or a time of day, and was converted to seconds")
+        notes.append(remark("date-times"))
         units = {**units, "time": "s"}
     stream.seek(begin)
     builder = TableBuilder(names, count_lines(stream), source, "line", reading.rows, first)
@@ -201,9 +202,9 @@ def _table(
         raise FileFormatError(f"{source} has a header and no samples" if has_header else f"{source} is empty")
     table, notes = garbled.leave_out(builder.table())
     if cut:
-        notes.append(f"the file ends in the middle of a row: line {cut} was left out")
+        notes.append(remark("row-cut", line=cut))
     if layout.decimal_comma:
-        notes.append("the numbers have decimal commas, which were read as points")
+        notes.append(remark("decimal-commas"))
     return replace(table, notes=tuple(notes))
 
 

@@ -62,7 +62,7 @@ def excitation_section(context: ReportContext) -> Section | Missing:
     if prediction is not None:
         blocks += [Heading("Predicted against obtained precision"), _precision_table(context, prediction)]
     else:
-        blocks += [Paragraph("Left out: the predicted precision. Add --trajectory, the plan of this run.", "missing")]
+        blocks += [Paragraph("Left out: the predicted precision. Add the trajectory, the plan of this run.", "missing")]
     return Section("excitation", "Excitation quality", blocks)
 
 

@@ -27,7 +27,7 @@ def methods_section(context: ReportContext) -> Section | Missing:
     title = "Methods compared"
     comparison = context.given.comparison
     if comparison is None:
-        return Missing(title, "add --methods all, with --recording")
+        return Missing(title, "add the recording, and compare all methods")
     blocks: list[Block] = []
     if comparison.estimates:
         of = "the truth" if context.true_values is not None else f"the estimate by {plain(context.estimate.method, 30)}"

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from iparam.charts.chart import Chart, Line
 from iparam.motion.motion import MotionEstimate
 from iparam.plotting.matplotlib_backend import BLUE, GREEN, GREY, VERMILLION, new_figure, side_label, stacked_axes
-from iparam.plotting.time_plots import thinned
 from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Scene, Section, Table, figure_card
 from iparam.report.context import ReportContext
 from iparam.report.figures.arm import arm_picture, telling_poses
@@ -27,7 +25,7 @@ def motion_section(context: ReportContext) -> Section | Missing:
     """How the arm moved."""
     robot, motion = context.given.robot, context.motion
     if robot is None or motion is None:
-        return Missing("The motion", "add --recording or --trajectory, and --robot if neither names the arm")
+        return Missing("The motion", "add the recording or the trajectory, and the robot if neither names the arm")
     duration = motion.time[-1] - motion.time[0]
     blocks: list[Block] = [
         Paragraph(f"{plain(robot.name)}, {fixed(duration, 1)} s, {context.motion_origin}."),
@@ -80,16 +78,7 @@ def _joint_card(robot: Robot, motion: MotionEstimate, joint: int) -> Card:
     used = float(np.abs(motion.dq[:, joint]).max() / limits.velocity[joint])
     share = f"{100 * used:.0f} % of its speed limit" if np.isfinite(limits.velocity[joint]) else "no speed limit known"
     name = plain(robot.joint_names[joint], 30)
-    times, rows = thinned(
-        motion.time - motion.time[0], scale * np.column_stack([motion.q[:, joint], motion.dq[:, joint]])
-    )
-    charts = (
-        Chart(f"joint-{joint}", f"position [{unit}]", times, (Line("q", BLUE, rows[:, 0]),)),
-        Chart(f"joint-{joint}-speed", f"velocity [{rate}]", times, (Line("dq", GREEN, rows[:, 1]),)),
-    )
-    return figure_card(
-        figure, f"joint-{joint}", f"Joint {joint + 1}, {name}.", f"It uses {share}; dashed: limits.", charts
-    )
+    return figure_card(figure, f"joint-{joint}", f"Joint {joint + 1}, {name}.", f"It uses {share}; dashed: limits.")
 
 
 def _limit_lines(axes: Any, bounds: list[float]) -> None:

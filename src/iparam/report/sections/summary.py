@@ -6,6 +6,7 @@ import numpy as np
 
 from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
 from iparam.estimation.assessment.verdict import verdict_on
+from iparam.remarks import fix_text, messages
 from iparam.report.content import Block, BulletList, Heading, Headline, Section, Table
 from iparam.report.context import ReportContext
 from iparam.rounding import decimals_for, fixed, significant, with_interval
@@ -17,11 +18,16 @@ def summary_section(context: ReportContext) -> Section:
     """What was found."""
     blocks: list[Block] = [Headline(verdict_on(context.estimate), _tiles(context))]
     if context.estimate.refutation is None and context.estimate.causes:  # else they are part of the verdict
-        causes = tuple(f"{cause.cause}: {cause.sentence}" for cause in context.estimate.causes)
+        causes = tuple(
+            f"{cause.cause}: {cause.sentence}{f' Correction: {fix_text(cause.fix)}' if cause.fix else ''}"
+            for cause in context.estimate.causes
+        )
         blocks += [Heading("Causes, best first"), BulletList(causes)]
-    warnings = tuple(dict.fromkeys((*context.given.remarks, *context.estimate.warnings)))
-    if warnings:
-        blocks += [Heading("Warnings"), BulletList(warnings, "warnings")]
+    every = (*context.given.remarks, *context.estimate.remarks)
+    if doubts := messages(one for one in every if one.lowers):
+        blocks += [Heading("Warnings"), BulletList(doubts, "warnings")]
+    if notes := messages(one for one in every if not one.lowers):
+        blocks += [Heading("Notes"), BulletList(notes)]
     if context.estimate.correction:
         blocks += [Heading("Corrected"), BulletList(context.corrections)]
     blocks += [Heading("The estimate"), _estimate_table(context)]

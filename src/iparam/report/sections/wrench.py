@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.charts.chart import Chart, Line
 from iparam.estimation.assessment.run_analysis import AXIS_NAMES, AXIS_UNITS, RunAnalysis
 from iparam.plotting.matplotlib_backend import GREY, INK, SKY, VERMILLION, new_figure, side_label, stacked_axes
-from iparam.plotting.time_plots import thinned
 from iparam.report.content import Card, Cards, Missing, Section, Table, figure_card, missing_wrench
 from iparam.report.context import ReportContext
 from iparam.rounding import fixed, significant
@@ -64,19 +62,7 @@ def _axis_card(run: RunAnalysis, axis: int) -> Card:
     share = 100.0 * run.rms[axis] / run.signal[axis] if run.signal[axis] > 0.0 else np.inf
     words = f"Residual {significant(run.rms[axis])} {AXIS_UNITS[axis]} rms"
     words += f", {significant(share, 2)} % of the signal." if np.isfinite(share) else "."
-    return figure_card(figure, f"wrench-{axis}", f"{AXIS_NAMES[axis].capitalize()}.", words, _charts(run, axis, time))
-
-
-def _charts(run: RunAnalysis, axis: int, time: FloatArray) -> tuple[Chart, ...]:
-    """Measured and predicted, and the residual below them."""
-    name, unit = AXIS_NAMES[axis], AXIS_UNITS[axis]
-    times, rows = thinned(time, np.column_stack([run.problem.y[:, axis], run.residual[:, axis]]))
-    predicted = np.interp(times, time, run.predicted[:, axis])
-    lines = (Line("measured", SKY, rows[:, 0]), Line("predicted", VERMILLION, predicted))
-    return (
-        Chart(f"wrench-{axis}", f"{name} [{unit}]", times, lines),
-        Chart(f"wrench-{axis}-residual", f"residual [{unit}]", times, (Line("residual", GREY, rows[:, 1]),)),
-    )
+    return figure_card(figure, f"wrench-{axis}", f"{AXIS_NAMES[axis].capitalize()}.", words)
 
 
 def envelope(time: FloatArray, values: FloatArray, bins: int = BINS) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, kernel_input
+from iparam.native.distances import Kind, distances
 from iparam.robot.collision.shapes import HalfSpace, PlacedBox, PlacedCapsule, PlacedPoint
-from iparam.robot.kernels import distance as kernels
 from iparam.robot.model import Robot
 
 Pairs = tuple[tuple[int, int], ...]
@@ -24,7 +24,7 @@ class Gaps(NamedTuple):
 
 
 class _Group(NamedTuple):
-    kernel: str  # by its name: a compiled function that is sent to another process is compiled anew there
+    kind: Kind
     shapes: tuple[FloatArray, ...]
     pairs: NDArray[np.int64]
 
@@ -64,17 +64,18 @@ class Distances:
         tables = {key: np.array([shape.row for shape in shapes]) for key, shapes in self._shapes.items() if len(shapes)}
         names: list[tuple[str, str]] = []
         groups: list[_Group] = []
-        for kernel, first, second, pairs in (
-            ("pair_distances", "capsules", "capsules", self.capsule_pairs),
-            ("box_distances", "capsules", "boxes", self.box_pairs),
-            ("box_box_distances", "boxes", "boxes", self.box_box_pairs),
-            ("plane_distances", "points", "planes", self.plane_pairs),
-        ):
+        every: tuple[tuple[Kind, str, str, Pairs], ...] = (
+            ("capsule", "capsules", "capsules", self.capsule_pairs),
+            ("box", "capsules", "boxes", self.box_pairs),
+            ("box_box", "boxes", "boxes", self.box_box_pairs),
+            ("plane", "points", "planes", self.plane_pairs),
+        )
+        for kind, first, second, pairs in every:
             names += [(self._shapes[first][i].name, self._shapes[second][j].name) for i, j in pairs]
             if pairs:
-                kinds = (first,) if first == second else (first, second)
+                used = (first,) if first == second else (first, second)
                 index: NDArray[np.int64] = np.array(pairs, dtype=np.int64)
-                groups.append(_Group(kernel, tuple(tables[kind] for kind in kinds), index))
+                groups.append(_Group(kind, tuple(tables[name] for name in used), index))
         object.__setattr__(self, "pairs", tuple(names))
         object.__setattr__(self, "_groups", tuple(groups))
 
@@ -85,14 +86,10 @@ class Distances:
     def at(self, q: FloatArray, gradients: bool = False) -> Gaps:
         """The distances in poses q (T, n); without ``gradients``, those are (T, P, 0)."""
         q = kernel_input(q)
-        columns = self.robot.num_joints if gradients else 0
-        chain, parts = self.robot.chain, []
-        for kernel, shapes, pairs in self._groups:
-            part = Gaps(np.empty((len(q), len(pairs))), np.empty((len(q), len(pairs), columns)))
-            getattr(kernels, kernel)(chain.origins, chain.prismatic, *shapes, pairs, q, *part)
-            parts.append(part)
+        chain = self.robot.chain.address
+        parts = [Gaps(*distances(kind, chain, pairs, shapes, q, gradients)) for kind, shapes, pairs in self._groups]
         if len(parts) == 1:
             return parts[0]
         if not parts:
-            return Gaps(np.empty((len(q), 0)), np.empty((len(q), 0, columns)))
+            return Gaps(np.empty((len(q), 0)), np.empty((len(q), 0, q.shape[1] if gradients else 0)))
         return Gaps(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))

@@ -1,4 +1,4 @@
-"""Shapes on the arm and around it, placed on their bodies and packed for the distance kernels."""
+"""Shapes on the arm and around it, placed on their bodies and packed for the native core."""
 
 from __future__ import annotations
 

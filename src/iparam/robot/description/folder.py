@@ -27,7 +27,7 @@ DEEPEST = 16
 MOST_ARMS = 12
 """Arms that are listed of one file."""
 
-_SUFFIXES = {".urdf", ".sdf", ".xacro", ".xml", ".mjcf"}
+_SUFFIXES = {".urdf", ".xacro", ".xml", ".mjcf"}
 _HEAD = 8192
 
 
@@ -73,13 +73,12 @@ def arms_in_folder(folder: Path, read: Callable[[Path], DescriptionTree]) -> Ite
         raise FileFormatError(f"{folder} is no folder" if folder.exists() else f"{folder} does not exist")
     for path in _descriptions(folder):
         if path.suffix.lower() == ".xacro":
-            yield FolderEntry(path, None, "xacro is a program and was not run: load this file itself if you trust it")
+            yield FolderEntry(path, None, f"{path}: xacro is a program and was not run: load it if you trust it")
             continue
         try:
             yield from _entries(path, read(path))
         except IparamError as error:
-            reason = " ".join(str(error).split()).removeprefix(f"{path}: ").removeprefix(f"{path} ")
-            yield FolderEntry(path, None, reason)
+            yield FolderEntry(path, None, " ".join(str(error).split()))
 
 
 def _entries(path: Path, tree: DescriptionTree) -> Iterator[FolderEntry]:
@@ -91,7 +90,7 @@ def _entries(path: Path, tree: DescriptionTree) -> Iterator[FolderEntry]:
         try:
             yield FolderEntry(path, cut_arm(tree, arm.tip, arm.base))
         except IparamError as error:
-            yield FolderEntry(path, None, f"{arm.tip}: {' '.join(str(error).split()).removeprefix(f'{path}: ')}")
+            yield FolderEntry(path, None, f"{arm.tip}: {' '.join(str(error).split())}")
 
 
 def _descriptions(folder: Path) -> Iterator[Path]:
@@ -123,4 +122,4 @@ def _is_robot(path: Path) -> bool:
             head = stream.read(_HEAD)
     except OSError:
         return False
-    return any(mark in head for mark in (b"<mujoco>", b"<mujoco ", b"<robot", b"<sdf"))
+    return any(mark in head for mark in (b"<mujoco>", b"<mujoco ", b"<robot"))

@@ -93,6 +93,8 @@ def xacro_text(source: str, arguments: dict[str, str]) -> Outcome:
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said), _packages_near(path, lost):
             text: bytes = xacro.process_file(str(path), mappings=known).toxml(encoding="utf-8")
+    except FileFormatError as error:
+        raise FileFormatError(f"{path}: {error}") from None
     except Exception as error:  # expressions in the file may fail in any way
         if lost:
             raise FileFormatError(

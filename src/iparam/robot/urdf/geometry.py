@@ -49,8 +49,7 @@ def _pieces(link: Element, tag: str, place: Place) -> tuple[LinkGeometry, ...]:
         try:
             piece = _piece(element, place.inside(tag))
         except IparamError as error:
-            reason = str(error).removeprefix(f"{place.file}: ")
-            piece = LinkGeometry(GeometryKind.MESH, np.eye(4), reference=f"<{tag}> ({reason})")
+            piece = LinkGeometry(GeometryKind.MESH, np.eye(4), reference=f"<{tag}> ({error})")
         if piece is not None:
             pieces.append(piece)
     return tuple(pieces)

@@ -15,10 +15,8 @@ from urllib.parse import unquote
 from iparam.errors import FileFormatError
 from iparam.robot.urdf.xml import read_root
 
-GAZEBO_ROOTS = ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
-"""Variables that list folders of models for Gazebo."""
-
-_ROOTS = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH", "CMAKE_PREFIX_PATH", *GAZEBO_ROOTS)
+_GAZEBO_ROOTS = ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
+_ROOTS = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH", "CMAKE_PREFIX_PATH", *_GAZEBO_ROOTS)
 _MARKS = ("package.xml", "model.config", ".git")
 """Of which a folder has one if what is in it belongs together: a ROS package, a model of Gazebo's, a checkout."""
 
@@ -26,7 +24,7 @@ _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _MODELS = ("include", "model")
 
 
-def find_referenced(reference: str, description: Path, folders: bool = False) -> Path | None:
+def find_referenced(reference: str, description: Path) -> Path | None:
     """The file that a description refers to; None if there is none.
 
     ``package://name/path`` (and ``model://``) is looked for beside the description and in every folder above it, then
@@ -35,7 +33,6 @@ def find_referenced(reference: str, description: Path, folders: bool = False) ->
     Args:
         reference: it.
         description: path of the file; where that is none, because it was published, only the variables count.
-        folders: whether it may be a folder, too.
 
     Raises:
         FileFormatError: it is there, and must not be read.
@@ -44,7 +41,7 @@ def find_referenced(reference: str, description: Path, folders: bool = False) ->
     for path in _candidates(reference, description.parent):
         try:
             check_referenced(path, description)
-            if folders or path.is_file():
+            if path.is_file():
                 return path
         except FileFormatError as error:
             refused = refused or error

@@ -25,6 +25,7 @@ MAX_BYTES = 20_000_000
 _MOST_NAMED = 8
 
 OTHER_FORMATS = {"mujoco": "MuJoCo's MJCF", "sdf": "Gazebo's SDF", "COLLADA": "a COLLADA mesh", "mesh": "a mesh"}
+_WAYS_OUT = {"sdf": ": give the URDF or xacro that it was made from, or convert it to MJCF with sdf2mjcf of gz-mujoco"}
 
 
 class Deviations:
@@ -111,7 +112,9 @@ def read_urdf_root(source: str | os.PathLike[str], text: bytes | None = None) ->
     root = read_root(source, text)
     path = Path(source)
     if root.tag in OTHER_FORMATS:
-        raise FileFormatError(f"{path} is {OTHER_FORMATS[root.tag]} (<{root.tag}>), not a URDF")
+        raise FileFormatError(
+            f"{path} is {OTHER_FORMATS[root.tag]} (<{root.tag}>), not a URDF{_WAYS_OUT.get(root.tag, '')}"
+        )
     if root.tag != "robot":
         raise FileFormatError(f"{path} is not a URDF: its root element is <{root.tag}>, expected <robot>")
     if holds_macros(root):
@@ -189,7 +192,7 @@ def _read_bounded(source: str | os.PathLike[str]) -> tuple[Path, bytes]:
     try:
         path = Path(source)
         name = f"the robot description {_shortened(str(path))!r}"
-        text = read_bounded(path, MAX_BYTES, name, "the path of a URDF, xacro, MJCF or SDF file")
+        text = read_bounded(path, MAX_BYTES, name, "the path of a URDF, xacro or MJCF file")
     except TypeError:
         raise InputError(f"a robot description must be given as a path, got {type(source).__name__}") from None
     except OSError as error:

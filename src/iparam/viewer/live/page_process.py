@@ -1,31 +1,30 @@
 """`LivePage`: a live page in a process of its own, ``python -m iparam.viewer.live.page_process HANDLE``.
 
-Drawing takes a core; in the process that identifies it would take that from the samples. What crosses is a
-`LiveSnapshot` 30 times a second, with its long parts only where they are new.
+Drawing takes a core; in the process that identifies it would take that from the samples. What crosses is what is new
+of a `LiveSnapshot`, 30 times a second.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 import numpy as np
 
-from iparam.arrays import FloatArray
 from iparam.child_process import end_child, run_child, start_child
 from iparam.errors import IparamError
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
 from iparam.viewer.access import LOOPBACK, free_port
-from iparam.viewer.live.page import CHARTS_PER_SECOND, live_view
+from iparam.viewer.live.page import LiveView, live_scene
 from iparam.viewer.live.state import LiveSnapshot, LiveState
+from iparam.viewer.panel import CHARTS_PER_SECOND
 from iparam.viewer.track import FRAMES_PER_SECOND
-from iparam.viewer.viser_backend import LiveServer, require_viser
+from iparam.viewer.viser_backend import ViewServer, require_viser
 
-_NO_HISTORY = np.zeros((0, 9))
 _PATIENCE = 60.0  # for the page to be there, on a busy machine [s]
 
 
@@ -39,52 +38,6 @@ class _Setup:
     host: str
     port: int
     first: LiveSnapshot | None  # the page is arranged around this pose
-
-
-@dataclass(frozen=True, eq=False)
-class _Update:
-    """A snapshot; its history and its estimate only if they are new."""
-
-    snapshot: LiveSnapshot
-    history: bool
-    estimate: bool
-
-
-@dataclass
-class ReceivedState:
-    """What the page knows of the `LiveState` of the other process.
-
-    Attributes:
-        num_joints: n.
-        changed: set whenever something came.
-    """
-
-    num_joints: int
-    changed: threading.Event = field(default_factory=threading.Event)
-    _snapshot: LiveSnapshot | None = None
-
-    def take(self, update: _Update) -> None:
-        """Take in what came, in place of what was known."""
-        new, old = update.snapshot, self._snapshot
-        if old is not None:
-            new = replace(
-                new,
-                history=new.history if update.history else old.history,
-                estimate=new.estimate if update.estimate else old.estimate,
-            )
-        self._snapshot = new
-        self.changed.set()
-
-    def snapshot(self) -> LiveSnapshot | None:
-        """See `LiveState.snapshot`."""
-        return self._snapshot
-
-    def newest(self) -> tuple[float, FloatArray, FloatArray, float]:
-        """See `LiveState.newest`."""
-        now = self._snapshot
-        if now is None:
-            return 0.0, np.zeros(self.num_joints), np.zeros(self.num_joints), 0.0
-        return now.time, now.q, now.dq, now.rate
 
 
 class LivePage:
@@ -146,48 +99,45 @@ class LivePage:
         end_child(self._process, self._channel)
 
     def _send(self) -> None:
-        sent: object = None
+        sent: dict[str, object] = {}
         charted = -np.inf
         while not self._stopped.is_set():
             begun = time.monotonic()
             now = self._state.snapshot() if self._state.changed.is_set() else None
             if now is not None:
                 self._state.changed.clear()
-                history = begun - charted >= 1.0 / CHARTS_PER_SECOND
-                estimate = now.estimate is not sent
-                lean = replace(
-                    now,
-                    history=now.history if history else _NO_HISTORY,
-                    estimate=now.estimate if estimate else None,
-                )
+                told = {name: value for name, value in vars(now).items() if name not in sent or value is not sent[name]}
+                if begun - charted < 1.0 / CHARTS_PER_SECOND:
+                    told.pop("history", None)
+                else:
+                    charted = begun
                 try:
-                    self._channel.send(_Update(lean, history, estimate))
+                    self._channel.send(told)
                 except (OSError, ValueError):  # the page has ended, or is closed just now
                     return
-                sent = now.estimate
-                self.frames += 1
-                charted = begun if history else charted
+                sent, self.frames = vars(now), self.frames + 1
             self._stopped.wait(max(0.001, 1.0 / FRAMES_PER_SECOND - (time.monotonic() - begun)))
 
 
 def main(channel: Connection) -> None:
     """Serve the page of the process at the other end of ``channel``."""
     setup: _Setup = channel.recv()
-    state = ReceivedState(setup.robot.num_joints)
+    view = LiveView(setup.robot)
     if setup.first is not None:
-        state.take(_Update(setup.first, history=True, estimate=True))
+        view.take(vars(setup.first))
+    pose = None if setup.first is None else setup.first.q
     try:
-        view = live_view(
-            setup.robot, state, setup.title, cell=setup.cell, gravity=setup.gravity, capsules=setup.capsules
+        scene = live_scene(
+            setup.robot, setup.title, pose, cell=setup.cell, gravity=setup.gravity, capsules=setup.capsules
         )
-        server = LiveServer(view, state, setup.host, setup.port)
+        server = ViewServer(scene, setup.host, setup.port, view)
     except IparamError as error:
         channel.send(str(error))
         return
     try:
         channel.send((server.link, tuple(server.drawing.notes)))
         while True:
-            state.take(channel.recv())
+            view.take(channel.recv())
     finally:
         server.close()
 

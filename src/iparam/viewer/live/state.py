@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -102,18 +101,6 @@ class LiveSnapshot:
     history: FloatArray
     events: tuple[LiveEvent, ...]
     estimate: Estimate | None
-
-
-class LiveReading(Protocol):
-    """What a page needs of a state: `LiveState`, or what another process was told of one."""
-
-    changed: threading.Event
-
-    def newest(self) -> tuple[float, FloatArray, FloatArray, float]:
-        """Time, q and dq (n,) of the newest sample, and the rate; all zero before the first."""
-
-    def snapshot(self) -> LiveSnapshot | None:
-        """What is known now; None before the first sample."""
 
 
 @dataclass

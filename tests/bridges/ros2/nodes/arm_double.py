@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import sys
 import time
 import warnings
@@ -73,16 +74,16 @@ class Double:
 
     def __init__(self, names: list[str], q: np.ndarray, orders: list[str]) -> None:
         import rclpy
+        from doubles.message_types.loading import load_types
         from rclpy.callback_groups import ReentrantCallbackGroup
         from sensor_msgs.msg import JointState
         from std_msgs.msg import String
 
-        from iparam.bridges.ros2.interfaces.action_types import trajectory_action
-
         rclpy.init()
         self.node = rclpy.create_node("arm_double")
         self.group = ReentrantCallbackGroup()
-        self.types = trajectory_action()
+        load_types()
+        self.action = importlib.import_module("control_msgs.action").FollowJointTrajectory
         self.names, self.arm = names, Arm(q)
         self.server: Any = None
         self.listener: Any = None
@@ -119,7 +120,7 @@ class Double:
 
         self.server = ActionServer(
             self.node,
-            self.types.action,
+            self.action,
             NAME,
             execute_callback=self.execute,
             goal_callback=self.asked,
@@ -166,7 +167,7 @@ class Double:
             goal.canceled()
         else:
             goal.succeed()
-        return self.types.action.Result()
+        return self.action.Result()
 
     def tick(self) -> None:
         from sensor_msgs.msg import JointState

@@ -145,7 +145,15 @@ def test_in_motion_with_the_load_of_the_topic(
         assert share.max() < 0.3
         assert (np.abs(residual[known:]).max(axis=0) < np.abs(inertial).max(axis=0)).all()
     inertia.publish(InertiaStamped())  # withdrawn: from now on there is no load to take out
-    peer.until(lambda: any("withdrawn" in status.message for each in states for status in each.status), "the remark")
+    peer.until(
+        lambda: any(
+            pair.key == "remarks" and "load-withdrawn" in pair.value
+            for each in states
+            for status in each.status
+            for pair in status.values
+        ),
+        "the remark",
+    )
 
 
 def resting(robot: iparam.Robot, q: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.bridges.ros2.interfaces.message_package import message_package
 from iparam.sensing.correction import wrench_transform
 
 NODE = "iparam_identification"
@@ -23,13 +23,18 @@ SOON = 3.5
 """Seconds in which what is missing is said: three, and what it takes for the message to arrive."""
 
 
-def said(states: list[Any]) -> tuple[bytes, str]:
-    """Level and message of the newest diagnostics of the node."""
+def said(states: list[Any]) -> tuple[bytes, dict[str, str]]:
+    """Level and values of the newest diagnostics of the node: "remarks" are its codes."""
     for array in reversed(states):
         for status in array.status:
             if status.name == NODE:
-                return status.level, status.message
-    return b"", ""
+                return status.level, {pair.key: pair.value for pair in status.values}
+    return b"", {}
+
+
+def codes(states: list[Any]) -> list[str]:
+    """Of the remarks in the newest diagnostics of the node."""
+    return said(states)[1].get("remarks", "").split(", ")
 
 
 class Stream:
@@ -76,35 +81,40 @@ def test_the_robot_comes_from_its_description_and_what_is_missing_is_said(
     node = start_node("identify", bias="none", rate=500.0)
     peer.until(lambda: states, "diagnostics")
     begin = time.monotonic()
-    peer.until(lambda: "nobody publishes /robot_description" in said(states)[1], "what it waits for", SOON)
+    peer.until(lambda: "description-unpublished" in codes(states), "what it waits for", SOON)
     assert time.monotonic() - begin < SOON
     assert said(states)[0] == DiagnosticStatus.WARN
-    assert "nobody publishes /robot_description (std_msgs/msg/String)" in node.text
+    values = said(states)[1]
+    assert values["description-unpublished.topic"] == "/robot_description"
+    assert values["description-unpublished.type"] == "std_msgs/msg/String"
+    assert "/robot_description (std_msgs/msg/String)" in node.text
 
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     description = peer.node.create_publisher(String, "robot_description", latched)
     description.publish(String(data="<robot name='broken'><link name='a'>"))
     peer.until(lambda: said(states)[0] == DiagnosticStatus.ERROR, "the broken description")
-    assert "robot_description: " in said(states)[1]
+    assert codes(states) == ["description-refused"]
     assert "nothing is missing any more" not in node.text
     description.publish(String(data=URDF.read_text(encoding="utf-8")))
     peer.until(lambda: "identifying what" in node.text, "the robot")
-    peer.until(lambda: "nobody publishes /joint_states" in said(states)[1], "the missing joint states", SOON)
-    assert "geometry_msgs/msg/WrenchStamped is published on /sensor/wrench: remap with -r wrench:=" in said(states)[1]
+    peer.until(lambda: "topic-unpublished" in codes(states), "the missing joint states", SOON)
+    values = said(states)[1]
+    assert values["topic-unpublished.topic"] == "/joint_states"
+    assert (values["topic-elsewhere.topic"], values["topic-elsewhere.others"]) == ("/wrench", "/sensor/wrench")
     peer.node.destroy_publisher(elsewhere)
 
     robot = iparam.load_robot(URDF)
     stream = Stream(peer, robot, joint_state, wrench_stamped)
     peer.connected(stream.joints, stream.wrenches)
-    hang_sensor_on_tf(peer, stream, robot, lambda: said(states)[1])
-    for wanted, options in (
-        ("joint_states come of a, b, wanted are " + ", ".join(robot.joint_names), {"names": ("a", "b")}),
-        ("the stamps of joint_states and wrench are 5 s apart", {"apart": 5_000_000_000}),
+    hang_sensor_on_tf(peer, stream, robot, lambda: said(states)[1].get("messages-refused.reason", ""))
+    for code, name, wanted, options in (
+        ("joints-not-found", "found", "of a, b", {"names": ("a", "b")}),
+        ("stamps-apart", "seconds", "5", {"apart": 5_000_000_000}),
     ):
         if "names" in options:
             stream.pose = np.zeros(2)
         end = time.monotonic() + 2 * SOON
-        while wanted not in said(states)[1]:
+        while said(states)[1].get(f"{code}.{name}") != wanted:
             assert time.monotonic() < end, f"{wanted!r} is not in {said(states)}"
             stream.send(20, **options)
             peer.spin(0.05)
@@ -119,12 +129,31 @@ def test_the_robot_comes_from_its_description_and_what_is_missing_is_said(
     assert "Traceback" not in node.text
 
 
+@pytest.mark.skipif(find_spec("tf2_msgs") is not None, reason="a sourced ROS 2 has tf2_msgs")
+def test_without_the_types_of_tf_what_is_missing_is_said(
+    peer: Any, start_node: Callable[..., Any], joint_state: Any, wrench_stamped: Any
+) -> None:
+    from diagnostic_msgs.msg import DiagnosticArray
+
+    node = start_node("identify", sourced=False, robot=str(URDF))
+    states = peer.listen(DiagnosticArray, "/diagnostics")
+    stream = Stream(peer, iparam.load_robot(URDF), joint_state, wrench_stamped)
+    peer.connected(stream.joints, stream.wrenches)
+    stream.frame = "ft_measure"
+    end = time.monotonic() + 2 * SOON
+    while "apt install ros-$ROS_DISTRO-tf2-msgs" not in said(states)[1].get("messages-refused.reason", ""):
+        assert time.monotonic() < end, said(states)
+        stream.send(20)
+        peer.spin(0.05)
+    assert node.stop() == 0
+    assert "Traceback" not in node.text
+
+
 def hang_sensor_on_tf(peer: Any, stream: Stream, robot: iparam.Robot, words: Callable[[], str]) -> None:
     """Measure in a frame that only TF has, turned and shifted, behind another one; first without it."""
     from geometry_msgs.msg import TransformStamped
     from rclpy.qos import DurabilityPolicy, QoSProfile
 
-    message_package("tf2_msgs", "msg")
     kind = importlib.import_module("tf2_msgs.msg").TFMessage
     publisher = peer.node.create_publisher(
         kind, "/tf_static", QoSProfile(depth=5, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -163,14 +192,15 @@ def test_a_quality_of_service_that_cannot_match_is_said(peer: Any, start_node: C
     peer.node.create_publisher(WrenchStamped, "wrench", qos_profile_sensor_data, event_callbacks=quiet)
     node = start_node("identify", robot="ur5e", reliable=True)
     peer.until(lambda: states, "diagnostics")
-    peer.until(lambda: "(RELIABILITY) that cannot match: set reliable:=false" in said(states)[1], "the policy", SOON)
-    assert "/wrench of peer offers a quality of service" in said(states)[1]
-    assert "too: whoever listens" not in node.text
-    assert "nodes are called" not in node.text
+    peer.until(lambda: "quality-of-service" in codes(states), "the policy", SOON)
+    values = said(states)[1]
+    assert values["quality-of-service.policy"] == "RELIABILITY"
+    assert (values["quality-of-service.topic"], values["quality-of-service.publishers"]) == ("/wrench", "peer")
+    assert "rivals" not in said(states)[1]
     rival = peer.node.create_publisher(InertiaStamped, "inertia", 1)
     double = rclpy.create_node(NODE, context=peer.node.context, enable_rosout=False, start_parameter_services=False)
-    peer.until(lambda: "/inertia is published by /peer, too: whoever listens" in said(states)[1], "the rival", SOON)
-    peer.until(lambda: f"2 nodes are called /{NODE}: " in said(states)[1], "the name", SOON)
+    peer.until(lambda: said(states)[1].get("load-published-twice.others") == "/peer", "the rival", SOON)
+    peer.until(lambda: said(states)[1].get("node-name-shared.count") == "2", "the name", SOON)
     assert f"2 nodes are called /{NODE}" in node.text
     peer.node.destroy_publisher(rival)
     double.destroy_node()
@@ -179,7 +209,7 @@ def test_a_quality_of_service_that_cannot_match_is_said(peer: Any, start_node: C
     peer.node.create_publisher(String, "robot_description", 1, event_callbacks=quiet)
     states.clear()
     second = start_node("identify")
-    peer.until(lambda: "(DURABILITY) that cannot match: it has to be latched" in said(states)[1], "the description")
+    peer.until(lambda: said(states)[1].get("quality-of-service.policy") == "DURABILITY", "the description")
     assert second.stop() == 0
 
 

@@ -39,15 +39,30 @@ def test_a_bad_motion_is_refused(refusal: Callable[..., tuple[int, str]], tmp_pa
 
 def test_a_motion_of_another_arm_is_told_and_one_in_degrees_refused(tmp_path: Path) -> None:
     (remark,) = PlaybackPlan.load(PlaybackSettings(str(GOOD), robot="ur5e")).remarks
-    assert "does not say what payload it was planned with" in remark
+    assert (remark.code, remark.values["path"]) == ("payload-size-unstated", str(GOOD))
     remark, _ = PlaybackPlan.load(PlaybackSettings(str(GOOD), robot="ur10e", scale=0.2)).remarks
-    assert "belongs to a ur5e, and ur10e is another arm" in remark
+    assert (remark.code, remark.values["stated"], remark.values["given"]) == ("robot-is-another", "ur5e", "ur10e")
     document = json.loads(GOOD.read_text(encoding="utf-8"))
     document["config"]["q0"] = np.degrees(document["config"]["q0"]).tolist()
     turned = tmp_path / "degrees.json"
     turned.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(ContradictionError, match="are its angles in degrees"):
         PlaybackPlan.load(PlaybackSettings(str(turned)))
+
+
+def test_a_motion_that_starts_in_motion_is_played_from_rest(tmp_path: Path, ur5e: iparam.Robot) -> None:
+    q0 = iparam.load_trajectory(GOOD).trajectory.evaluate(0.0).q[0]
+    moving = iparam.trajectory.FourierTrajectory(q0, np.full((6, 1), 0.1), np.zeros((6, 1)), 0.2, 5.0)
+    assert np.abs(moving.evaluate([0.0, 5.0]).dq).min() > 0.1
+    path = tmp_path / "moving.json"
+    iparam.save_trajectory(path, moving, robot="ur5e", fps=100.0)
+    with pytest.raises(iparam.IparamError, match="is not valid and is not played"):
+        PlaybackPlan.load(PlaybackSettings(str(path)))
+    points = PlaybackPlan.load(PlaybackSettings(str(path), blend=1.0)).points
+    np.testing.assert_allclose(points.q[[0, -1]], moving.evaluate([0.0, 5.0]).q, atol=1e-12)
+    np.testing.assert_allclose([points.dq[[0, -1]], points.ddq[[0, -1]], points.jerk[[0, -1]]], 0.0, atol=1e-9)
+    between = (points.time > 1.0) & (points.time < 4.0)
+    np.testing.assert_array_equal(points.q[between], moving.evaluate(points.time[between]).q)
 
 
 def test_a_good_motion_is_played_from_its_start_and_stopped(

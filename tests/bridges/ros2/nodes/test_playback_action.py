@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,12 @@ class Controller:
     def __init__(self, peer: Any) -> None:
         from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
-        from iparam.bridges.ros2.interfaces.action_types import trajectory_action
-
-        self.types = trajectory_action()
+        self.action = importlib.import_module("control_msgs.action").FollowJointTrajectory
         self.accepts, self.code, self.goals = True, 0, []
         responses = {True: GoalResponse.ACCEPT, False: GoalResponse.REJECT}
         self.server = ActionServer(
             peer.node,
-            self.types.action,
+            self.action,
             ACTION,
             execute_callback=self._execute,
             goal_callback=lambda goal: responses[self.accepts],
@@ -41,7 +41,7 @@ class Controller:
         )
 
     def _execute(self, goal: Any) -> Any:
-        result = self.types.action.Result(error_code=self.code)
+        result = self.action.Result(error_code=self.code)
         if goal.is_cancel_requested:
             goal.canceled()
         elif self.code:
@@ -159,6 +159,23 @@ def test_without_a_server_the_action_is_asked_for_in_vain(
     answer = peer.call(f"{NODE}/play")
     assert not answer.success
     assert f"nobody serves the action {ACTION}" in answer.message
+
+
+@pytest.mark.skipif(find_spec("control_msgs") is not None, reason="a sourced ROS 2 has control_msgs")
+def test_without_the_types_of_the_action_the_topic_is_used_or_the_node_ends(
+    peer: Any, controller: Controller, start_node: Callable[..., Any]
+) -> None:
+    node = start_node("play", sourced=False, trajectory=GOOD, action=ACTION)
+    peer.until(lambda: f"the action {ACTION} is not used" in node.text, "what is missing")
+    assert node.text.count("apt install ros-$ROS_DISTRO-control-msgs") == 1
+    answer = peer.call(f"{NODE}/play")
+    assert not answer.success
+    assert "nobody listens to /joint_trajectory" in answer.message
+    assert node.stop() == 0
+    asked = start_node("play", sourced=False, trajectory=GOOD, action=ACTION, interface="action")
+    assert asked.command.wait(60.0) == 1
+    assert "apt install ros-$ROS_DISTRO-control-msgs" in asked.text
+    assert "Traceback" not in asked.text
 
 
 def test_the_way_to_the_start_is_checked(tmp_path: Path) -> None:

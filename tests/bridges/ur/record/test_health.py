@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record.health import Health, RecordingHealth
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.ur.options import fitting
 from iparam.excitation.prediction import parse_targets
 
@@ -105,8 +106,8 @@ def test_a_target_counts_once_the_estimator_is_no_longer_too_uncertain() -> None
     wanted = parse_targets("mass=1%")
     health = RecordingHealth(UR5E, RATE, wanted, GRAVITY, PLAN)
     verdicts = []
-    for end in (650, 750, 1500):
-        health.add(time[health.rows_seen : end], q[health.rows_seen : end], wrench[health.rows_seen : end])
+    for begin, end in pairwise((0, 650, 750, 1500)):
+        health.add(time[begin:end], q[begin:end], wrench[begin:end])
         found = health.report(float(time[end - 1]) / PLAN.duration)
         assert found.prediction is not None
         assert found.excess[0] < 1.0  # of the mass alone

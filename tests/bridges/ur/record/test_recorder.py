@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
-from iparam.bridges.ur.record.controller_signals import choose_conversion, sign_warning
+from iparam.bridges.ur.record.controller_signals import choose_conversion, sign_remark
 from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.record.rows import recording_of_rows
 from iparam.bridges.ur.record.sample_times import JUMP, SampleTimes
 from iparam.bridges.ur.record.spill_file import SpillFile
 from iparam.bridges.ur.rtde.client import RtdeStream
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.robot.kinematics import forward_kinematics
 
@@ -58,7 +58,7 @@ def test_every_package_arrives_with_the_controllers_stamp(tilted_twin: UrTwin) -
     assert recording.metadata["controller_version"].startswith("5.")
     assert recording.metadata["missing_fields"] == []
     assert recording.robot == "ur5e"
-    assert recording.warnings == ()
+    assert recording.remarks == ()
     names = {"q", "dq", "current", "target_q", "target_dq", "target_ddq", "target_current", "target_torque"}
     assert set(recording.signals) == names | {"wrench", "accelerometer", "tcp_force", "raw_wrench"}
 
@@ -81,9 +81,9 @@ def test_a_configured_payload_is_told_of(twin: UrTwin) -> None:
         with RtdeStream.open(twin.host, ("payload",), port=twin.ports.rtde) as stream:
             wait_until(lambda: bool((stream.read(0.2) == 1.5).any()), "the payload")
     recording = record(twin, 60, wrench="tcp-force")
-    assert any("payload of 1.5 kg" in warning for warning in recording.warnings)
+    assert ("tcp-force-without-payload", 1.5) in [(one.code, one.values.get("mass")) for one in recording.remarks]
     assert recording.metadata["configured_payload"]["center_of_gravity"] == [0.0, 0.0, 0.05]
-    assert record(twin, 60).warnings == ()  # the raw wrench knows nothing of it
+    assert record(twin, 60).remarks == ()  # the raw wrench knows nothing of it
 
 
 def columns_of(**fields: int) -> tuple[dict[str, slice], int]:
@@ -100,7 +100,7 @@ def test_raw_counts_are_not_taken_for_newtons() -> None:
     rows[:, columns["ft_raw_wrench"]] = [21000.0, -300.0, 5.0, 0.0, 0.0, 0.0]
     conversion, notes = choose_conversion(UR5E, columns, rows)
     assert conversion.wrench == "tcp-force"
-    assert "not in newtons" in notes[0]
+    assert [one.code for one in notes] == ["raw-wrench-not-newtons"]
 
 
 def test_fields_that_are_no_numbers_are_left_out() -> None:
@@ -114,7 +114,8 @@ def test_fields_that_are_no_numbers_are_left_out() -> None:
     packages = np.column_stack([0.002 * np.arange(10), rows])
     recording = recording_of_rows("ur5e", packages, conversion, SampleTimes(0.002), {}, notes)
     assert set(recording.signals) == {"q", "dq", "wrench", "tcp_force"}
-    assert any(warning.startswith("accelerometer is not finite in 10 samples") for warning in recording.warnings)
+    dropped = [one.values for one in recording.remarks if one.code == "samples-dropped"]
+    assert {"signal": "accelerometer", "count": 10} in dropped
 
 
 def test_an_accelerometer_that_reads_gravity_downward_is_turned() -> None:
@@ -126,7 +127,7 @@ def test_an_accelerometer_that_reads_gravity_downward_is_turned() -> None:
     conversion, notes = choose_conversion(UR5E, columns, rows)
     np.testing.assert_allclose(conversion.signals(rows)["accelerometer"], np.tile(9.81 * upward, (4, 1)))
     assert conversion.wrench is None
-    assert "no wrench" in notes[0]
+    assert [one.code for one in notes] == ["no-wrench"]
 
 
 @pytest.mark.parametrize(("force", "speed", "warned"), [(20.0, 0.0, False), (-20.0, 0.0, True), (-20.0, 0.5, False)])
@@ -136,9 +137,9 @@ def test_a_wrong_sign_shows_at_rest(force: float, speed: float, warned: bool) ->
     wrench[:, :3] = force * (forward_kinematics(UR5E, TILTED)[:3, :3].T @ [0.0, 0.0, 1.0])
     signals = {"q": q, "dq": np.full((5, 6), speed), "wrench": wrench}
     for measures, other in (("reaction", "action"), ("action", "reaction")):
-        found = sign_warning(UR5E, signals, measures)
+        found = sign_remark(UR5E, signals, measures)
         assert (found is not None) == warned
-        assert found is None or f"record with --measures {other})" in found  # not what is set already
+        assert found is None or found.fix == {"measures": other}  # not what is set already
 
 
 def test_times_increase_whatever_the_clock_does() -> None:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doubles.ur_controller.protocol import answer, setup_answer
+from doubles.ur_controller.sockets import Fault
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record import recorder as recorder_module
@@ -21,12 +24,8 @@ from iparam.bridges.ur.rtde.packets import (
     PacketKind,
     PacketSplitter,
     RtdeError,
-    answer,
     data_packet,
-    setup_answer,
 )
-from iparam.bridges.ur.twin.sockets import Fault
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 
 UR5E = iparam.load_robot("ur5e")
@@ -60,7 +59,7 @@ def test_a_recording_goes_on_after(
     spill = SpillFile(tmp_path / "run.parquet")
     recorder = ArmRecorder(RecorderSettings(twin.host, UR5E, "ur5e"), spill)
     recorder.start()
-    wait_until(lambda: recorder.num_gaps > 0, "the gap")
+    wait_until(lambda: recorder._times.gaps, "the gap")
     before = recorder.num_samples
     wait_until(lambda: recorder.num_samples > before + 200, "samples after the gap")
     recorder.stop()
@@ -74,7 +73,7 @@ def test_a_recording_goes_on_after(
     steps = np.flatnonzero(np.diff(axis) > 0.003)
     np.testing.assert_allclose(axis[steps], [gap["start"] for gap in gaps if gap["stop"] - gap["start"] > 0.003])
     assert recording.metadata["reconnections"] == (1 if cause == "connection" else 0)
-    assert any("gaps" in warning for warning in recording.warnings)
+    assert "connection-gaps" in [one.code for one in recording.remarks]
     # The file for emergencies holds the same, bit for bit.
     partial = iparam.Recording.load(spill.path, robot="ur5e")
     np.testing.assert_array_equal(partial.signal("wrench").values, recording.signal("wrench").values)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.record.rows import BLOCK, GrowingRows
 from iparam.bridges.ur.record.spill_file import SpillError, SpillFile
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.cli.ur.options import UnsavedRecordingError, save_and_clean
 from iparam.trajectory import load_trajectory
@@ -54,7 +54,7 @@ def test_only_whole_rows_stay_and_a_later_call_goes_on(tmp_path: Path) -> None:
         assert spill.path.read_bytes().endswith(b"\n")
         assert spill.path.stat().st_size <= more
         kept = iparam.Recording.load(spill.path, robot="ur5e")
-        assert kept.warnings == ()
+        assert kept.remarks == ()
         assert kept.signal("q").num_samples == spill.rows
         assert kept.signal("q").time[-1] == spill.until
         np.testing.assert_array_equal(kept.signal("q").time, 0.002 * np.arange(spill.rows))
@@ -97,7 +97,7 @@ def test_a_recording_that_finds_no_room_says_what_is_on_disk(
     partial = tmp_path / "run.csv.partial.csv"
     assert [path.name for path in tmp_path.iterdir()] == [partial.name]
     kept = iparam.Recording.load(partial, robot="ur5e")
-    assert kept.warnings == ()
+    assert kept.remarks == ()
     q = kept.signal("q")
     held = f"{partial} holds {q.num_samples} samples, up to {q.time[-1]:.2f} s"
     note, error = err.splitlines()

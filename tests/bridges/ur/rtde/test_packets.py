@@ -6,10 +6,18 @@ import struct
 from itertools import pairwise
 
 import pytest
+from doubles.ur_controller.protocol import (
+    INPUT_TYPES,
+    OUTPUT_TYPES,
+    answer,
+    requested_outputs,
+    requested_protocol,
+    setup_answer,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iparam.bridges.ur.rtde.fields import INPUT_TYPES, OUTPUT_TYPES, Recipe, RtdeType
+from iparam.bridges.ur.rtde.fields import Recipe, RtdeType
 from iparam.bridges.ur.rtde.packets import (
     HEADER_SIZE,
     LARGEST_PACKET,
@@ -21,14 +29,10 @@ from iparam.bridges.ur.rtde.packets import (
     TextMessage,
     accepted,
     agreed_types,
-    answer,
     data_packet,
     output_request,
     protocol_request,
     requested_names,
-    requested_outputs,
-    requested_protocol,
-    setup_answer,
 )
 from iparam.errors import IparamError
 

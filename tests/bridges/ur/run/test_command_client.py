@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doubles.ur_controller.arm import HOME
+from doubles.ur_controller.twin import UrTwin
 
 from iparam.bridges.ur.run.command_client import PORTS, ArmCommandError, ArmMotion
 from iparam.bridges.ur.run.dead_mans_switch import DeadMansSwitch, now
-from iparam.bridges.ur.twin.arm import HOME
-from iparam.bridges.ur.twin.twin import UrTwin
 
 pytest.importorskip("rtde_control")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs SIGSTOP")

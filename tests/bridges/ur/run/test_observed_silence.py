@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.run.observed_silence import GROWTH, longest_silence, observe_silence
 from iparam.bridges.ur.run.run_guard import LONGEST_SILENCE, SHORTEST_SILENCE, RunStoppedError
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.trajectory import load_trajectory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and loopback addresses")
@@ -69,8 +69,7 @@ def test_a_run_survives_a_controller_that_stutters_as_it_did_before(
 ) -> None:
     pytest.importorskip("rtde_control")
     where = [str(angle) for angle in START.tolist()]
-    load = ["--payload", "box", "--mass", "2", "--size", "0.1", "0.15", "0.2"]
-    twin = start_twin_process("--clock", "wall", *load, "--q", *where)
+    twin = start_twin_process("--clock", "wall", "--mass", "2", "--q", *where)
     output = tmp_path / "run.parquet"
     with stuttering(twin.command.pid):
         process = start_command(*arguments(twin.host, output))
@@ -122,7 +121,7 @@ def test_what_is_seen_and_what_follows(make_twin: Callable[..., UrTwin]) -> None
         seen = observe_silence(recorder, LONGEST_SILENCE)
         assert 0.002 <= seen.largest_gap < LONGEST_SILENCE
         assert seen.limit == pytest.approx(min(max(SHORTEST_SILENCE, GROWTH * seen.largest_gap), LONGEST_SILENCE))
-        with pytest.raises(RunStoppedError, match="--max-silence"):
+        with pytest.raises(RunStoppedError, match="max_silence"):
             observe_silence(recorder, 0.5 * seen.largest_gap if seen.largest_gap < 0.01 else 0.003)
     finally:
         recorder.stop()

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.arm import HOME, TwinArm
+from doubles.ur_controller.controller import TwinController
+from doubles.ur_controller.load import KnownLoad
+from doubles.ur_controller.motion import PERIOD
 
 import iparam
 from iparam.bridges.ur.record.controller_signals import choose_conversion
 from iparam.bridges.ur.record.rows import recording_of_rows
 from iparam.bridges.ur.record.sample_times import SampleTimes
 from iparam.bridges.ur.run.payload_check import AMPLITUDES, check_payload, wrist_motions
-from iparam.bridges.ur.twin.arm import HOME, TwinArm
-from iparam.bridges.ur.twin.controller import TwinController
-from iparam.bridges.ur.twin.load import KnownLoad
-from iparam.bridges.ur.twin.motion import PERIOD
 from iparam.cli.main import main
 from iparam.errors import InputError
 from iparam.recording.recording import Recording

@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from doubles.ur_controller.twin import UrTwin
 from made_results import made_static
 
 from iparam.bridges.ur.rtde.client import RtdeStream
 from iparam.bridges.ur.run.payload_setting import PayloadReport
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
+from iparam.remarks import remark
 
 pytest.importorskip("rtde_control")
 SAMPLE = Path(__file__).parents[3] / "data" / "sample_result.json"
@@ -57,7 +58,7 @@ def test_the_arm_is_the_controllers(twin: UrTwin, tmp_path: Path, capsys: pytest
     assert main(command(twin, "--yes", result=heavy)) == 1
     assert "a mass of 8 kg: ur5e carries up to 5 kg" in capsys.readouterr().err
     assert main(command(twin, "--yes", "--robot", "ur10e", result=heavy)) == 1
-    assert "--robot ur10e: the controller's arm is a ur5e" in capsys.readouterr().err
+    assert "ur5e, got 'ur10e' (--robot)" in capsys.readouterr().err
     assert known_mass(twin) == 0.0
 
 
@@ -65,13 +66,13 @@ def test_a_result_of_rests_is_sent_without_inertia(
     twin: UrTwin, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = tmp_path / "static.json"
-    warnings = ["The forces of the rests disagree by 2 N rms."]
-    result.write_text(json.dumps(made_static(1.5, [0.0, 0.01, 0.1], warnings=warnings)))
+    doubt = remark("rests-disagree", quantity="forces", size=2.0, unit="N", factor=4.0)
+    result.write_text(json.dumps(made_static(1.5, [0.0, 0.01, 0.1], [doubt])))
     assert main(command(twin, "--yes", "--json", result=result)) == 1
     assert "--accept-warnings" in capsys.readouterr().err
     assert main(command(twin, "--yes", "--json", "--accept-warnings", result=result)) == 0
     captured = capsys.readouterr()
-    assert "The forces of the rests disagree" in captured.err
+    assert "warning: " in captured.err
     report = json.loads(captured.out)
     assert report["sent"] == {"mass": 1.5, "center_of_gravity": [0.0, 0.01, 0.1], "inertia": None}
     assert report["shown"]["mass"] == 1.5

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.motion import SpeedJ
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
 from iparam.bridges.ur.rtde.controller_state import PROTECTIVE_STOP, ControllerSample
 from iparam.bridges.ur.run.run_guard import GuardLimits, OnLine, OnTable, RunGuard, RunStoppedError, check_ready
-from iparam.bridges.ur.twin.motion import SpeedJ
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.cli.main import main
 from iparam.cli.ur.options import clear_protective_stop
 from iparam.errors import IparamError
@@ -252,7 +252,7 @@ def test_a_controller_as_delivered_stops_what_was_stated_wrongly_and_another_pla
 def test_reduced_mode_has_limits_that_nobody_tells() -> None:
     check_ready(sample(np.zeros(6), safety=1))
     check_ready(sample(np.zeros(6), safety=2), speed_stated=True)
-    with pytest.raises(RunStoppedError, match="--max-speed"):
+    with pytest.raises(RunStoppedError, match="max_speed"):
         check_ready(sample(np.zeros(6), safety=2))
 
 

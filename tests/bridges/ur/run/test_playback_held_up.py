@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubles.ur_controller.motion import PERIOD, ServoJ, SetPoint
+from doubles.ur_controller.twin import UrTwin
 
 import iparam
 from iparam.bridges.ur.run.command_client import GAIN, LOOKAHEAD
-from iparam.bridges.ur.twin.motion import PERIOD, ServoJ, SetPoint
-from iparam.bridges.ur.twin.twin import UrTwin
 from iparam.trajectory import load_trajectory, save_trajectory
 
 pytest.importorskip("rtde_control")

@@ -91,7 +91,7 @@ def test_gains_that_differ_between_the_runs_are_seen_and_covered(
     assert wrong > 1.96 * 0.02 * 2.0, "more than a factor that both runs share allows"
     low, high = found.mass_interval
     assert low < 2.0 < high
-    assert any("not the same in both runs" in warning for warning in found.estimate.warnings)
+    assert "gains-changed-between-runs" in [one.code for one in found.estimate.remarks]
 
 
 def test_runs_that_agree_show_it(make_run: Any, truth: Any, robot: iparam.Robot, load: Any) -> None:

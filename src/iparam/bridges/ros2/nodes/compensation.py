@@ -14,22 +14,23 @@ from iparam.bridges.ros2.backend import (
     Node,
     WrenchStamped,
 )
-from iparam.bridges.ros2.description.robot_source import RobotSource
-from iparam.bridges.ros2.diagnostics import StreamDiagnostics
+from iparam.bridges.ros2.diagnostics import StreamDiagnostics, withheld
 from iparam.bridges.ros2.input_node import InputNode
-from iparam.bridges.ros2.input_watch import InputWatch
+from iparam.bridges.ros2.input_watch import InputWatch, waiting_text
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
 from iparam.bridges.ros2.matching.sample_matcher import SampleMatcher
 from iparam.bridges.ros2.messages import body_values, wrench_of, write_wrench
 from iparam.bridges.ros2.nodes.live_compensation import LiveCompensation
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, declare
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.applicability import check_frame, compare_arm
 from iparam.estimation.estimate import Estimate, grouped_names
 from iparam.printable import printable
 from iparam.regressor.wrench import wrench_regressor
+from iparam.remarks import remark
 from iparam.robot.model import Robot
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.phi import inertia_matrix
@@ -133,8 +134,8 @@ class CompensationNode(Node):
 
     def _use(self, estimate: Estimate, live: LiveCompensation, robot: Robot) -> None:
         check_frame(estimate.frame, robot)
-        if arm := compare_arm(estimate, robot).sentence:
-            self.get_logger().warning(arm)
+        if (arm := compare_arm(estimate, robot).remark) is not None:
+            self.get_logger().warning(printable(arm.message))
         live.set_load(estimate.known_phi)
         if not estimate.complete:
             self.get_logger().warning(printable(f"the inertia stays in the torque. {estimate.to_see_the_rest}"))
@@ -191,26 +192,28 @@ class CompensationNode(Node):
     def _report(self) -> None:
         live = self._live
         if live is None:
-            waiting = self._source.problem or self._watch.sentence()
-            self._watch.log("" if self._source.problem else waiting)
-            self._diagnostics.publish({"waiting_for": waiting}, waiting, error=self._source.problem)
+            problem = self._source.problem
+            missing = self._watch.missing() if problem is None else (problem,)
+            self._watch.log(missing if problem is None else ())
+            self._diagnostics.publish({"waiting_for": waiting_text(missing)}, missing)
             return
-        waiting = self._watch.sentence(live.matcher, self._input)
-        self._watch.log(waiting)
-        remark = "" if live.loaded else "no load yet: nothing came on the topic inertia"
-        if self._missing and live.loaded:
-            remark = f"of the load, {', '.join(self._missing)} not known yet: what that takes stays in the wrench"
+        missing = self._watch.missing(live.matcher, self._input)
+        self._watch.log(missing)
+        remarks = list(missing)
         if self._withdrawn:
-            remark = "no load: the one on the topic inertia was withdrawn, because it is refuted"
+            remarks.append(remark("load-withdrawn"))
+        elif not live.loaded:
+            remarks.append(remark("load-awaited"))
+        elif self._missing:
+            remarks.append(remark("load-known-in-part", parameters=", ".join(self._missing)))
         values: dict[str, object] = {
-            "waiting_for": waiting,
+            "waiting_for": waiting_text(missing),
             "updates": self._updates,
             "without_load": live.without_load,
             "settling": live.settling,
             "withheld": live.withheld,
         }
-        error = ""
         if live.withheld > self._reported and live.impossible is not None:
-            error = f"{live.withheld - self._reported} wrenches were withheld: {live.impossible.sentence}"
+            remarks.insert(0, withheld("wrenches-withheld", live.impossible, live.withheld - self._reported))
         self._reported = live.withheld
-        self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else remark, error)
+        self._diagnostics.publish(values, remarks)

@@ -18,10 +18,9 @@ from iparam.bridges.ros2.backend import (
     TransitionCallbackReturn,
     Trigger,
 )
-from iparam.bridges.ros2.description.robot_source import RobotSource
-from iparam.bridges.ros2.diagnostics import StreamDiagnostics
+from iparam.bridges.ros2.diagnostics import StreamDiagnostics, withheld
 from iparam.bridges.ros2.input_node import InputNode
-from iparam.bridges.ros2.input_watch import SAID_AGAIN, InputWatch
+from iparam.bridges.ros2.input_watch import SAID_AGAIN, InputWatch, waiting_text
 from iparam.bridges.ros2.messages import (
     status_message,
 )
@@ -33,20 +32,22 @@ from iparam.bridges.ros2.nodes.live_identification import (
 )
 from iparam.bridges.ros2.nodes.load_publisher import LoadPublisher
 from iparam.bridges.ros2.nodes.refuted_load import refuted_sentence
-from iparam.bridges.ros2.nodes.warm_up import warm_up_examination, warm_up_identifier
 from iparam.bridges.ros2.parameters import GRAVITY, MATCHING, ROBOT, NodeParameter, changeable, declare, on_change
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.verdict import verdict_on
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import Estimate, Refutation, grouped_names
-from iparam.estimation.online.examining_process import ExaminingProcess
+from iparam.estimation.online.examination import RecentSamples
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.files.kind import FileKind, check_target
 from iparam.motion.joint_process import JointProcess
 from iparam.printable import printable
+from iparam.remarks import messages, remark
 from iparam.robot.model import Robot
+from iparam.worker_pool import WorkerPool
 
 ANEW = (
     *("tolerance", "hold", "wrench_frame", "measures", "rate", "bandwidth", "angle_deviation", "gravity", "method"),
@@ -54,6 +55,9 @@ ANEW = (
     *("sensor_rotation", "sensor_offset", "wrench_delay"),
 )
 """Parameters that can be set while it runs; the load is then estimated anew."""
+
+EXAMINER_NICE = 5
+"""By how much the process that examines samples gives way to others, such as this one, that samples come to."""
 
 _PARAMETERS = (
     *ROBOT,
@@ -122,8 +126,8 @@ class Identification:
         self._live: LiveIdentification | None = None
         self._source: RobotSource | None = None
         self._samples: SampleInput | None = None
-        self._examiner: ExaminingProcess | None = None
-        self._warmed: Future[None] | None = None
+        self._examiner: WorkerPool | None = None
+        self._started: Future[RecentSamples] | None = None
         self._forget()
         self._load = LoadPublisher(node)
         self._events = node.create_publisher(DiagnosticStatus, "load_event", LATCHED_QOS, event_callbacks=QUIET)
@@ -200,11 +204,10 @@ class Identification:
             wrench_delay=values["wrench_delay"],
         )
         if self._examiner is None:
-            self._examiner = ExaminingProcess()
-            self._warmed = self._examiner.submit(warm_up_examination, robot, online)
+            self._examiner = WorkerPool(1, nice=EXAMINER_NICE)
+            self._started = self._examiner.submit(RecentSamples, online.period, robot.num_joints)
         live = LiveIdentification(robot, settings, self._examiner)
         wrenches = WrenchReader.from_parameters(robot, values)
-        warm_up_identifier(robot, online)
         if not self._running:
             live.stop()
         self._robot, self._live, self._wrenches = robot, live, wrenches
@@ -292,12 +295,12 @@ class Identification:
             self._report_waiting()
             return
         estimate = live.estimate
-        waiting = self._watch.sentence(live.matcher, self._samples)
-        self._watch.log(waiting)
+        missing = self._watch.missing(live.matcher, self._samples)
+        self._watch.log(missing)
         values: dict[str, object] = {
-            "waiting_for": waiting,
+            "waiting_for": waiting_text(missing),
             "running": live.running,
-            "examiner": "ready" if self._warmed is not None and self._warmed.done() else "starting",
+            "examiner": "ready" if self._started is not None and self._started.done() else "starting",
             "used": live.used,
             "idle": live.idle,
             "gaps": live.gaps,
@@ -309,10 +312,10 @@ class Identification:
             carried = live.without_known(estimate)
             values |= {"mass_kg": carried.mass, "mass_deviation_kg": float(np.sqrt(carried.covariance_phi[0, 0]))}
             values["known"] = ", ".join(grouped_names(np.isfinite(carried.derived[0]))) or "nothing"
-        rivals = printable(self._load.rivals())
+        rivals = self._load.rivals()
         if rivals:
-            values["rivals"] = rivals
-            self._node.get_logger().warning(rivals, throttle_duration_sec=SAID_AGAIN)
+            values["rivals"] = printable(" ".join(messages(rivals)))
+            self._node.get_logger().warning(str(values["rivals"]), throttle_duration_sec=SAID_AGAIN)
         delay = live.delay
         values["wrench_delay_s"] = self._values["wrench_delay"] + (0.0 if delay is None else delay.seconds)
         values["tested"] = live.setup is not None and live.setup.passed
@@ -321,44 +324,41 @@ class Identification:
             values |= {"refuted": refuted is not None, "residual_by_noise": verdict.residual}
         if refuted is not None:
             values["cause"] = ", ".join(cause.cause for cause in refuted.causes) or "unknown"
-            said = f"REFUTED: {refuted_sentence(refuted, self._wrench_in_tool)}"
+            why = remark("load-refuted", reason=refuted_sentence(refuted, self._wrench_in_tool), causes=values["cause"])
+            said = f"REFUTED: {why.message}"
             if values["cause"] != self._said_cause:  # another one at once, the same one now and then
                 self._said_cause = str(values["cause"])
                 self._node.get_logger().error(printable(said))
             else:
                 self._node.get_logger().error(printable(said), throttle_duration_sec=10.0, skip_first=True)
-            self._diagnostics.publish(values, error=said)
+            self._diagnostics.publish(values, [why])
             return
         if live.impossible is not None:
-            said = f"the load is withheld: {live.impossible.sentence}"
-            self._node.get_logger().error(printable(said), throttle_duration_sec=10.0)
-            self._diagnostics.publish(values, error=said)
+            why = withheld("load-withheld", live.impossible)
+            self._node.get_logger().error(printable(why.message), throttle_duration_sec=10.0)
+            self._diagnostics.publish(values, [why])
             return
-        remarks = [rivals] if rivals else []
-        if verdict is not None and verdict.remark:
-            remarks.append(verdict.remark)
-        if live.late:
-            self._node.get_logger().warning(live.late, throttle_duration_sec=SAID_AGAIN)
-            remarks.append(live.late)
-        if live.setup is not None and live.setup.progress and not waiting:
-            remarks.append(live.setup.progress)
-        if waiting:
-            remarks = [f"waiting: {waiting}", *remarks[: bool(rivals)]]
-        self._diagnostics.publish(values, "; ".join(remarks))
+        late = live.late
+        if late is not None:
+            self._node.get_logger().warning(late.message, throttle_duration_sec=SAID_AGAIN)
+        if missing:
+            self._diagnostics.publish(values, [*missing, *rivals])
+            return
+        progress = None if live.setup is None else live.setup.progress
+        found = (None if verdict is None else verdict.remark, late, progress)
+        self._diagnostics.publish(values, [*rivals, *(one for one in found if one is not None)])
 
     def _report_waiting(self) -> None:
         """Before the robot is known."""
         if self._source is None:
-            self._diagnostics.publish({"running": False, "waiting_for": ""}, "not configured")
+            self._diagnostics.publish({"running": False, "waiting_for": ""}, [remark("node-not-configured")])
             return
-        waiting = self._source.problem or self._watch.sentence()
-        if not self._source.problem:  # which the source has said itself
-            self._watch.log(waiting)
-        values: dict[str, object] = {"running": False, "waiting_for": waiting}
-        if self._source.problem:
-            self._diagnostics.publish(values, error=self._source.problem)
-        else:
-            self._diagnostics.publish(values, f"waiting: {waiting}" if waiting else "waiting for robot_description")
+        problem = self._source.problem
+        missing = self._watch.missing() if problem is None else (problem,)
+        if problem is None:  # else the source has logged it
+            self._watch.log(missing)
+        values: dict[str, object] = {"running": False, "waiting_for": waiting_text(missing)}
+        self._diagnostics.publish(values, missing or [remark("description-awaited")])
 
     @property
     def _refutation(self) -> Refutation | None:

@@ -19,17 +19,18 @@ from iparam.bridges.ros2.backend import (
     Node,
     TwistStamped,
 )
-from iparam.bridges.ros2.description.robot_source import RobotSource
-from iparam.bridges.ros2.diagnostics import publish_status, sent_time
+from iparam.bridges.ros2.diagnostics import publish_status, sent_time, withheld
 from iparam.bridges.ros2.input_node import InputNode
-from iparam.bridges.ros2.input_watch import InputWatch
+from iparam.bridges.ros2.input_watch import DESCRIPTION, InputWatch, waiting_text
 from iparam.bridges.ros2.joint_motion_filter import JointMotionFilter
 from iparam.bridges.ros2.matching.array_sets import ArraySets
 from iparam.bridges.ros2.matching.stamped_buffer import StampedBuffer
 from iparam.bridges.ros2.messages import array_message, stamp_of, write_stamp, write_vector
 from iparam.bridges.ros2.parameters import ROBOT, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader
+from iparam.bridges.ros2.robot_source import RobotSource
 from iparam.printable import printable
+from iparam.remarks import remark
 from iparam.robot.kinematics import tool_motion
 from iparam.robot.model import Robot
 
@@ -66,7 +67,8 @@ class KinematicsNode(Node):
         self._sets, self._states = ArraySets(ARRAYS), StampedBuffer(STATES)
         self._heard = time.monotonic()  # when the latest array came
         self._dropped = self._withheld = 0
-        self._impossible = ""  # why a motion was withheld since the last report
+        self._impossible: Impossible | None = None  # why a motion was withheld since the last report
+        self._reported = 0
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT_QOS, event_callbacks=QUIET)
         self._velocity = self.create_publisher(Float64MultiArray, "tool0_velocity", OUTPUT_QOS, event_callbacks=QUIET)
         self._acceleration = self.create_publisher(
@@ -102,17 +104,25 @@ class KinematicsNode(Node):
 
     def _look(self) -> None:
         """Say that the robot's description is missing; of states, some come by arrays, and none need come at all."""
-        waiting = self._watch.sentence() if "robot_description" in self.inputs.topics else ""
-        self._watch.log(waiting)
+        missing = self._watch.missing() if DESCRIPTION in self.inputs.topics else ()
+        self._watch.log(missing)
         counts = {**self._sets.counts, "joint_states": self._states.counts}
-        values: dict[str, object] = {"waiting_for": waiting, "sets": self._sets.matched, "withheld": self._withheld}
+        values: dict[str, object] = {
+            "waiting_for": waiting_text(missing),
+            "sets": self._sets.matched,
+            "withheld": self._withheld,
+        }
         values |= {f"{name}.{key}": count for name, each in counts.items() for key, count in vars(each).items()}
         before, self._dropped = self._dropped, sum(each.dropped for each in self._sets.counts.values())
-        remark = waiting
-        if self._dropped > before and not waiting:
-            remark = f"{self._dropped - before} arrays dropped: their samples are not complete, or not clear"
-        publish_status(self, self._diagnostics, values, remark, self._source.problem or self._impossible)
-        self._impossible = ""
+        remarks = list(missing)
+        if self._source.problem is not None:
+            remarks.insert(0, self._source.problem)
+        if self._impossible is not None:
+            remarks.insert(0, withheld("motions-withheld", self._impossible, self._withheld - self._reported))
+        if self._dropped > before:
+            remarks.append(remark("arrays-dropped", count=self._dropped - before))
+        publish_status(self, self._diagnostics, values, remarks)
+        self._impossible, self._reported = None, self._withheld
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -167,8 +177,8 @@ class KinematicsNode(Node):
         """Whether a motion is not published, because no arm of this kind can do it; counts it and says so."""
         if impossible is None:
             return False
-        self._withheld, self._impossible = self._withheld + 1, f"motions are withheld: {impossible.sentence}"
-        self.get_logger().error(printable(self._impossible), throttle_duration_sec=5.0)
+        self._withheld, self._impossible = self._withheld + 1, impossible
+        self.get_logger().error(printable(f"motions are withheld: {impossible.sentence}"), throttle_duration_sec=5.0)
         return True
 
     def _publish(self, stamp: int, q: FloatArray, dq: FloatArray, ddq: FloatArray | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from iparam.estimation.online.result import OnlineQuality
 from iparam.estimation.payload.estimate_assembly import widened
 from iparam.motion.delay import Delay
 from iparam.recording.alignment import MAX_GAP
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95
 from iparam.spatial.consistency import is_physically_consistent
@@ -47,12 +48,6 @@ SURE = 3.0
 
 BARELY_MOVED = 0.1
 """Time in motion up to which a load is only weighed [s]."""
-
-UNTESTED = (
-    "Whether the sensor's frame, its clock and the arm's model are right was not tested: a motion of some seconds that "
-    "turns the tool does so."
-)
-"""What is said of a load before sensor and arm were examined."""
 
 LEAST_SAMPLES = 25
 """Samples of the new load before its mass is compared with the old one's."""
@@ -142,19 +137,14 @@ class LoadVerdict:
     noise: tuple[float, ...] | None = None
 
     @property
-    def remark(self) -> str:
-        """A sentence if the noise, or what the load leaves of the wrench, is more than stated; "" otherwise."""
+    def remark(self) -> Remark | None:
+        """A remark if the noise, or what the load leaves of the wrench, is more than stated."""
         if self.refutation is not None:
-            return ""
+            return None
         if self.noise is not None:
             values = ", ".join(f"{value:.2g}" for value in self.noise)
-            return f"the wrench is noisier than wrench_deviation states: set it to about [{values}]"
-        if self.residual <= MOST_RESIDUAL:
-            return ""
-        return (
-            f"what the load leaves of the wrench is {self.residual:.1f} times its noise: is the sensor's frame, the "
-            "arm's model, gravity, or a delay wrong?"
-        )
+            return remark("noisier-than-stated", noise=values, fix={"wrench_deviation": self.noise})
+        return remark("residual-above-noise", ratio=self.residual) if self.residual > MOST_RESIDUAL else None
 
 
 class LiveIdentification:
@@ -204,20 +194,16 @@ class LiveIdentification:
         return 1e9 / self._period.period if self._period.period else 0.0
 
     @property
-    def late(self) -> str:
-        """A sentence if the wrench was found not to be in step with the joints; "" otherwise."""
+    def late(self) -> Remark | None:
+        """What to say if the wrench was found not to be in step with the joints."""
         if self.delay is None:
-            return ""
-        word = "late" if self.delay.seconds > 0.0 else "early"
-        half = f" +- {1e3 * NORMAL_95 * self.delay.standard_deviation:.1f}" if self.delay.standard_deviation else ""
+            return None
+        half = 1e3 * NORMAL_95 * self.delay.standard_deviation
+        found: dict[str, Any] = {"milliseconds": 1e3 * self.delay.seconds, "half_width": half}
+        if not self._settings.in_step:
+            return remark("wrench-delay-seen", **found)
         total = self._settings.wrench_delay + self.delay.seconds
-        done = (
-            f"taken out; set wrench_delay to {total:.4f}, or mend the stamps"
-            if self._settings.in_step
-            else "named only"
-        )
-        sure = " (95 %)" if half else ""
-        return f"wrench {1e3 * abs(self.delay.seconds):.1f}{half} ms{sure} {word} beside the joint states: {done}"
+        return remark("wrench-delay-removed", **found, total=total, fix={"wrench_delay": total})
 
     @property
     def restarts(self) -> int:
@@ -234,10 +220,23 @@ class LiveIdentification:
         self.running = False
 
     def reset(self) -> None:
-        """Forget what is known of the load."""
-        self._identifier, self.estimate, self._changing, self._latest = None, None, None, None
-        self.verdict, self._judged, self.setup, self._changes = None, None, None, 0
-        self._noticed.clear()
+        """Forget what is known of load, sensor and arm."""
+        self._begin()
+        self._changes = 0
+
+    def _begin(self, identifier: OnlineIdentifier | None = None, setup: SetupExamination | None = None) -> None:
+        """Begin with a load of which nothing is known.
+
+        Args:
+            identifier: that has begun anew by itself, because it saw the load change; None for a new one.
+            setup: what is known of sensor and arm; None if that, too, is void.
+        """
+        self._identifier, self.setup = identifier, setup
+        self.estimate, self.verdict, self._judged = None, None, None
+        if identifier is None:
+            self._changing, self._latest = None, None
+        if setup is None:
+            self._noticed.clear()
 
     def result(self, examine: bool = True) -> Estimate | None:
         """The present estimate, as `iparam identify payload` writes and judges it, without the known load; None while
@@ -261,16 +260,17 @@ class LiveIdentification:
         if found is None or self.setup is None:
             return found
         if examined is None or examined.estimate is None:
-            return replace(found, warnings=(*found.warnings, UNTESTED))
+            return replace(found, remarks=(*found.remarks, remark("setup-untested")))
         if examined.estimate.refutation is not None:
             return replace(found, refutation=examined.estimate.refutation, causes=examined.estimate.causes)
         shift = _disagreement(found.phi, found.covariance_phi, examined.estimate) if self.setup.of_load else None
         more = _setup_covariance(found.mass, examined.estimate, self.setup.of_load, shift)
-        remarks = tuple(text for text in examined.estimate.warnings if text not in found.warnings)
-        remark = LoadVerdict(None, self._residual_by_noise(found)).remark
-        remarks += (f"{remark[0].upper()}{remark[1:]}",) if remark else ()
+        remarks = tuple(one for one in examined.estimate.remarks if one not in found.remarks)
+        excess = self._residual_by_noise(found)
+        said = LoadVerdict(None, excess).remark
+        remarks += () if said is None else (said,)
         causes = examined.estimate.causes if self.setup.of_load else ()
-        return replace(widened(found, more), warnings=(*found.warnings, *remarks), causes=causes)
+        return replace(widened(found, more), remarks=(*found.remarks, *remarks), causes=causes)
 
     def without_known(self, whole: OnlineEstimate) -> OnlineEstimate:
         """What the sensor carries besides the known load."""
@@ -400,7 +400,7 @@ class LiveIdentification:
         # In motion a sensor, an arm or a clock that is not as stated looks like loads that change.
         credible, doubtful = identifier.resting or setup.passed, False
         if identifier.starts > starts:
-            self.estimate, self.verdict, self._judged = None, None, None
+            self._begin(identifier, setup)
             if not credible and self._examined(setup.before_change()):
                 return Processed(sample.stamp, None, None)
             credible = credible or setup.passed
@@ -458,8 +458,7 @@ class LiveIdentification:
         late, before = found.delay, 0.0 if self.delay is None else self.delay.seconds
         in_step = late is None or abs(late.seconds) < max(LEAST_DELAY, FURTHER_DELAY * abs(before))
         if found.load_changed or (in_step and self._of_another_load(found)):  # which went unnoticed
-            self._identifier, self.estimate, self._changing = None, None, None
-            self.verdict, self._latest = None, None
+            self._begin(setup=self.setup)
             return True
         if not found.passed or late is None or in_step:
             return False
@@ -468,11 +467,7 @@ class LiveIdentification:
             return False
         self.delay = Delay(before + late.seconds, late.standard_deviation)
         self.matcher.delay = round(1e9 * (self._settings.wrench_delay + self.delay.seconds))
-        assert self.setup is not None
-        self.setup.restart()
-        self._identifier, self.estimate, self._changing = None, None, None
-        self.verdict, self._judged, self._latest = None, None, None
-        self._noticed.clear()
+        self._begin()
         return True
 
     def _of_another_load(self, found: Examination) -> bool:

@@ -19,6 +19,7 @@ from iparam.estimation.estimate import DERIVED_NAMES
 from iparam.estimation.online.estimate import OnlineEstimate
 from iparam.estimation.online.result import OnlineQuality
 from iparam.regressor.identifiability import PARAMETER_NAMES
+from iparam.remarks import Remark, remark
 
 
 class LoadPublisher:
@@ -74,26 +75,20 @@ class LoadPublisher:
         write_values(self._quality, np.array(quality, dtype=np.float64))
         self._to_quality.publish(self._quality)
 
-    def rivals(self) -> str:
-        """A sentence if another node has the same name, or publishes a load on the same topic; "" for none."""
+    def rivals(self) -> tuple[Remark, ...]:
+        """What to say if another node has the same name, or publishes a load on the same topic."""
         own, found = _path(self._node.get_name(), self._node.get_namespace()), []
         names = [_path(*entry) for entry in self._node.get_node_names_and_namespaces()]
         if names.count(own) > 1:
-            found.append(
-                f"{names.count(own)} nodes are called {own}: services and parameters reach any of them; start one with "
-                "-r __node:=another_name"
-            )
+            found.append(remark("node-name-shared", count=names.count(own), node=own))
         topic = self._node.resolve_topic_name("inertia")
         publishers = [
             _path(info.node_name, info.node_namespace) for info in self._node.get_publishers_info_by_topic(topic)
         ]
         if len(publishers) > 1:
             others = ", ".join(sorted(set(publishers) - {own})) or "another node of this name"
-            found.append(
-                f"{topic} is published by {others}, too: whoever listens gets two loads in turn; start one with "
-                "-r __ns:=/another, or end one"
-            )
-        return "; ".join(found)
+            found.append(remark("load-published-twice", topic=topic, others=others))
+        return tuple(found)
 
 
 def _path(name: str, namespace: str) -> str:

@@ -167,7 +167,9 @@ def set_driver_load(
         node = Node("iparam_set_payload", start_parameter_services=False)
         client: Any = node.create_client(found, service or known.service)
         if not client.wait_for_service(timeout_sec=PATIENCE):
-            raise IparamError(f"nobody serves {client.srv_name}: is the driver running? --service gives another name")
+            raise IparamError(
+                f"nobody serves {client.srv_name}: is the driver running, or is the name another", argument="service"
+            )
         if approve is not None:
             approve(client.srv_name)
         executor = SingleThreadedExecutor()

@@ -26,12 +26,10 @@ from iparam.bridges.ros2.backend import (
     Trigger,
 )
 from iparam.bridges.ros2.input_node import InputNode
-from iparam.bridges.ros2.interfaces.action_types import trajectory_action
 from iparam.bridges.ros2.messages import duration_of, status_message, write_stamp
 from iparam.bridges.ros2.nodes.playback_plan import PlaybackPlan, PlaybackSettings, stopping_pose
+from iparam.bridges.ros2.nodes.playing.channels import PublishedTrajectory, TrajectoryClient, action_served
 from iparam.bridges.ros2.nodes.playing.played_motion import Channel, Path, Phase, PlayedMotion
-from iparam.bridges.ros2.nodes.playing.trajectory_client import TrajectoryClient, action_served
-from iparam.bridges.ros2.nodes.playing.trajectory_topic import PublishedTrajectory
 from iparam.bridges.ros2.parameters import SETUP, NodeParameter, declare, on_change
 from iparam.bridges.ros2.readers import JointReader
 from iparam.errors import IparamError
@@ -64,6 +62,13 @@ PARAMETERS = (
     NodeParameter("joint_prefix", "", "Before the names of the joints in messages, e.g. left_."),
     NodeParameter("rate", 0.0, "Points a second; 0 for the file's [Hz].", 0.0, 1e4),
     NodeParameter("scale", 1.0, "Share of the amplitude to play: 0.2 for a first try.", 0.01, 1.0),
+    NodeParameter(
+        "blend",
+        0.0,
+        "Start and end at rest, with limited jerk, within this time [s]; 0: the motion as it is.",
+        0.0,
+        60.0,
+    ),
     NodeParameter(
         "payload_size", (0.0, 0.0, 0.0), "Box around the payload x y z [m]; zeros: the motion's.", 0.0, 10.0, length=3
     ),
@@ -134,6 +139,8 @@ class PlaybackNode(Node):
         topic = self._publisher.topic_name
         self._action: str = values["action"] or f"{topic.rpartition('/')[0]}/follow_joint_trajectory"
         self._client: TrajectoryClient | None = None
+        if self._interface == "action":
+            self._client = TrajectoryClient(self, self._action)
         self._states = self.create_publisher(String, "~/state", LATCHED_QOS, event_callbacks=QUIET)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT_QOS, event_callbacks=QUIET)
         self._said, self._reported = "", 0.0
@@ -146,7 +153,8 @@ class PlaybackNode(Node):
         self.create_timer(LOOK, self._watch)
         self._report()
         for remark in self._plan.remarks:
-            self.get_logger().warning(remark)
+            say = self.get_logger().warning if remark.lowers else self.get_logger().info
+            say(printable(remark.message))
         duration, share = self._plan.trajectory.duration, values["scale"]
         self.get_logger().info(
             printable(f"{values['trajectory']}: all limits kept; {duration:g} s at {share:g} of the amplitude")
@@ -239,18 +247,15 @@ class PlaybackNode(Node):
 
     def _connect(self) -> None:
         """Use the controller's action once it is served, unless the topic is wanted."""
-        if self._client is not None or self._interface == "topic" or not action_served(self, self._action):
+        if self._client is not None or self._interface != "auto" or not action_served(self, self._action):
             return
-        self.get_logger().info("the types of FollowJointTrajectory are looked for; to make them takes half a minute")
         try:
-            types = trajectory_action()
-        except IparamError as error:
-            if self._interface == "auto":
-                self._interface = "topic"
-            self.get_logger().warning(printable(f"the action {self._action} is not used: {error}"))
+            self._client = TrajectoryClient(self, self._action)
+        except IparamError as error:  # only with "auto"
+            self._interface = "topic"
+            self.get_logger().warning(printable(f"the action {self._action} is not used, but the topic: {error}"))
             return
-        self._client = TrajectoryClient(self, types, self._action)
-        self.get_logger().info(printable(f"trajectories go to the action {self._action}, types {types.source}"))
+        self.get_logger().info(printable(f"trajectories go to the action {self._action}"))
 
     def _why_not(self) -> str | None:
         motion = self._motion
@@ -258,10 +263,8 @@ class PlaybackNode(Node):
             if motion.phase is Phase.UNKNOWN:
                 return f"the arm {motion.state}. {WHAT_TO_DO}"
             return "it is being played; call ~/stop first"
-        if self._client is None and self._interface == "action":
-            return f"nobody serves the action {self._action}: is the controller running? (action, interface)"
         if self._client is not None and not self._client.served:
-            return f"nobody serves the action {self._action} any more: is the controller running?"
+            return f"nobody serves the action {self._action}: is the controller running? (action, interface)"
         if self._client is None and self._publisher.get_subscription_count() == 0:
             return f"nobody listens to {self._publisher.topic_name}: {self._controllers()}"
         if not self._arm.fresh(time.monotonic()):

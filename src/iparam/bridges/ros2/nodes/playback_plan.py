@@ -13,6 +13,7 @@ from iparam.bridges.arm_sight import AT_REST
 from iparam.errors import InputError, IparamError
 from iparam.excitation.constraints.validation import validate
 from iparam.excitation.setup import planning_problem
+from iparam.remarks import Remark, remark
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import load_cell
 from iparam.robot.gravity import agreed_gravity
@@ -21,7 +22,14 @@ from iparam.robot.model import Robot
 from iparam.robot.plausibility import check_angles
 from iparam.robot.same_arm import compare_with_stated
 from iparam.sensing.sensor_frame import same_place
-from iparam.trajectory import PlanConditions, QuinticSpline, Trajectory, TrajectorySamples, load_trajectory
+from iparam.trajectory import (
+    JerkLimitedTrajectory,
+    PlanConditions,
+    QuinticSpline,
+    Trajectory,
+    TrajectorySamples,
+    load_trajectory,
+)
 from iparam.trajectory.trajectory import ScaledMotion
 
 NEAR = 1e-3
@@ -47,6 +55,7 @@ class PlaybackSettings:
         tip: tool frame; "" for the file's, or the robot's own.
         rate: points a second; 0 for the file's [Hz].
         scale: share of the amplitude, e.g. 0.2 for a first try.
+        blend: time in which it starts from rest and comes to rest, see `JerkLimitedTrajectory` [s]; 0 for as it is.
         payload_size: (3,) of the box around the payload [m]; zeros for the one that the trajectory was planned with.
         payload_mass: at most [kg]; 0 for the planned one.
         cell: file; "" for the planned one, or the ground at z = 0.
@@ -60,6 +69,7 @@ class PlaybackSettings:
     tip: str = ""
     rate: float = 0.0
     scale: float = 1.0
+    blend: float = 0.0
     payload_size: tuple[float, ...] = (0.0, 0.0, 0.0)
     payload_mass: float = 0.0
     cell: str = ""
@@ -78,7 +88,7 @@ class PlaybackPlan:
         points: samples of it, the end included.
         conditions: that it was checked with.
         gravity: (3,) in base axes [m/s^2].
-        remarks: what whoever plays it should know, one sentence each.
+        remarks: what whoever plays it should know.
     """
 
     robot: Robot
@@ -86,7 +96,7 @@ class PlaybackPlan:
     points: TrajectorySamples
     conditions: PlanConditions
     gravity: FloatArray
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @classmethod
     def load(cls, settings: PlaybackSettings) -> PlaybackPlan:
@@ -107,7 +117,10 @@ class PlaybackPlan:
                 f"{settings.trajectory} moves {planned.trajectory.num_joints} joints, {robot.name} has "
                 f"{robot.num_joints}: set the parameter robot to its own"
             )
-        motion = ScaledMotion(planned.trajectory, settings.scale)
+        asked = planned.trajectory
+        if settings.blend:
+            asked = JerkLimitedTrajectory(asked, settings.blend)
+        motion = ScaledMotion(asked, settings.scale)
         check_angles(planned.trajectory.evaluate(0.0).q[0], robot, settings.trajectory)
         given = as_float_array(settings.gravity, "gravity", (3,))
         gravity = agreed_gravity(given if given.any() else None, planned.gravity, settings.trajectory)
@@ -115,13 +128,11 @@ class PlaybackPlan:
         pull = np.asarray(STANDARD_GRAVITY if gravity is None else gravity, dtype=float)
         _check(motion, robot, f"{settings.trajectory} is not valid and is not played", conditions, pull)
         arm = compare_with_stated(planned.robot or "", robot, settings.robot, settings.trajectory)
-        remarks = [arm.sentence] if arm.same is False else []
+        remarks = [arm.remark] if arm.same is False and arm.remark is not None else []
         if planned.conditions is None and conditions.payload is None:
-            remarks.append(
-                f"{settings.trajectory} does not say what payload it was planned with: taken for none (payload_size)"
-            )
+            remarks.append(remark("payload-size-unstated", path=settings.trajectory))
         elif planned.conditions is not None:
-            remarks.append(f"{settings.trajectory} was checked with {conditions}")
+            remarks.append(remark("checked-with", path=settings.trajectory, conditions=str(conditions)))
         if not any(settings.payload_size) and conditions.payload is not None:
             _require_frame(planned.tool_frame or "", robot, settings.trajectory)
         points = _points(motion, settings.rate or planned.fps)

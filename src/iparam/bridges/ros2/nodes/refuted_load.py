@@ -1,17 +1,18 @@
-"""`refuted_sentence`: why a load is refuted, with the parameters of a node that put it right."""
+"""`refuted_sentence`: why a load is refuted, with the parameters of a node that correct it."""
 
 from __future__ import annotations
 
 from iparam.estimation.estimate import Cause, Refutation
+from iparam.remarks import Plain, fix_text
 
 MOST_CAUSES = 2
 """Causes that are told, best first: a diagnostic is a line."""
 
-PARAMETERS = {"gravity": "gravity", "measures": "measures"}
-"""Options of the commands that are parameters of a node, whatever the sensor's frame is."""
+PARAMETERS = ("gravity", "measures")
+"""Corrections that are parameters of a node, whatever the sensor's frame is."""
 
-OF_SENSOR = {"sensor-rotation": "sensor_rotation", "sensor-offset": "sensor_offset"}
-"""Those that say the same where the sensor is said to be the tool frame itself, and in its tool axes elsewhere."""
+OF_SENSOR = ("sensor_rotation", "sensor_offset")
+"""Those that are parameters where the wrench is stated in the tool frame; elsewhere the sensor's frame says it."""
 
 
 def refuted_sentence(refutation: Refutation, in_tool: bool) -> str:
@@ -19,27 +20,25 @@ def refuted_sentence(refutation: Refutation, in_tool: bool) -> str:
 
     Args:
         refutation: of the load.
-        in_tool: whether the wrench is said to be in the tool's frame.
+        in_tool: whether the wrench is stated in the tool's frame.
     """
     return " ".join([refutation.reason, *(_told(cause, in_tool) for cause in refutation.causes[:MOST_CAUSES])])
 
 
 def _told(cause: Cause, in_tool: bool) -> str:
-    """What a cause would explain, with the parameter instead of the option."""
-    option, *values = cause.correction.split() or [""]
-    name, given = option.removeprefix("--"), f": add {cause.correction}"
-    if not cause.correction or given not in cause.sentence:
+    """What a cause would explain, and what to change."""
+    if not cause.fix:
         return cause.sentence
-    value = values[0] if len(values) == 1 else f"[{', '.join(_as_float(text) for text in values)}]"
-    if len(values) > 3:  # several options, or one that no node has
-        name = ""
-    if name in PARAMETERS or (in_tool and name in OF_SENSOR):
-        return cause.sentence.replace(given, f": set {name.replace('-', '_')} to {value}")
-    if name in OF_SENSOR:
-        return cause.sentence.replace(given, f": correct the sensor's frame, by {value} in the tool's axes")
-    return cause.sentence.replace(given, f" (off line: {cause.correction})")
+    names = set(cause.fix)
+    if names <= {*PARAMETERS, *(OF_SENSOR if in_tool else ())}:
+        parameters = ", ".join(f"{name} to {_parameter(value)}" for name, value in cause.fix.items())
+        return f"{cause.sentence} Set {parameters}."
+    where = "Correct the sensor's frame, in the tool's axes" if names <= set(OF_SENSOR) else "Off line"
+    return f"{cause.sentence} {where}: {fix_text(cause.fix)}."
 
 
-def _as_float(text: str) -> str:
-    """A number as ROS 2 takes it for a floating-point one."""
-    return text if "." in text or "e" in text else f"{text}.0"
+def _parameter(value: Plain) -> str:
+    """A value as ROS 2 takes it: numbers of a list as floating-point ones."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(str(float(f'{x:.6g}') if isinstance(x, float | int) else x) for x in value)}]"
+    return str(value)

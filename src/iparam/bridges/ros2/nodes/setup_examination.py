@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
+from typing import Any
 
 from iparam.bridges.ros2.matching.sample_matcher import MatchedSample
-from iparam.errors import IparamError
 from iparam.estimation.online.examination import Examination, RecentSamples, examine_samples
 from iparam.estimation.online.identifier import OnlineSettings
 from iparam.estimation.payload.identify import PayloadBias
+from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 
 FIRST = 2.0
@@ -56,11 +57,6 @@ class SetupExamination:
         self.motion = self._examined = self._still = 0.0
         self._next = first
 
-    def restart(self) -> None:
-        """All that is known is void: the wrench is matched otherwise from now on."""
-        self.latest, self.of_load = None, False
-        self.load_changed()
-
     def load_changed(self) -> None:
         """The samples from now on are of another load; what is known of sensor and arm stays."""
         self.of_load = False
@@ -78,16 +74,12 @@ class SetupExamination:
         return self.latest is not None and self.latest.passed
 
     @property
-    def progress(self) -> str:
-        """What is waited for, in words; "" once the samples were examined."""
-        if self.latest is not None and not self.latest.reason:
-            return ""
-        why = "" if self.latest is None else f" ({self.latest.reason})"
-        return (
-            "whether the sensor's frame, its clock and the arm's model are right shows in motion: "
-            f"{min(self.motion, self._next):.1f} of {self._next:.1f} s so far{why}; nothing is published until then "
-            "but a mass that is weighed at rest"
-        )
+    def progress(self) -> Remark | None:
+        """What is waited for; None once the samples were examined."""
+        so_far: dict[str, Any] = {"motion": min(self.motion, self._next), "needed": self._next}
+        if self.latest is None:
+            return remark("setup-awaits-motion", **so_far)
+        return remark("setup-not-shown", reason=self.latest.reason, **so_far) if self.latest.reason else None
 
     def add(self, sample: MatchedSample, *, moving: bool, resting: bool) -> Examination | None:
         """Take a sample in, of an arm that is known to move or to rest, or neither; what came of an examination that is
@@ -151,7 +143,7 @@ class SetupExamination:
         self._pending = None
         try:
             found = future.result()
-        except IparamError as error:  # the process that examines was ended
+        except Exception as error:  # the process that examines was ended, or fails: the samples go on
             found = Examination(None, reason=str(error))
         return self._finish(found, load)
 

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from iparam.arrays import FloatArray
+from iparam.remarks import Remark, remark
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
@@ -120,8 +121,8 @@ def choose_conversion(
     wrench: WrenchChoice = "auto",
     measures: Measures = "reaction",
     place: Correction | None = None,
-) -> tuple[SignalConversion, tuple[str, ...]]:
-    """How to convert a stream, from its first rows (R, width), and what is doubtful about it, one sentence each.
+) -> tuple[SignalConversion, tuple[Remark, ...]]:
+    """How to convert a stream, from its first rows (R, width), and what is doubtful about it.
 
     Args:
         robot: the arm.
@@ -133,16 +134,9 @@ def choose_conversion(
     """
     chosen, notes = _choose_wrench(columns, rows, wrench)
     if chosen == "tcp-force" and "payload" in columns and rows[-1, columns["payload"]][0] > 0.0:
-        notes.append(
-            f"the wrench is the controller's TCP force, from which it has taken its configured payload of "
-            f"{rows[-1, columns['payload']][0]:.3g} kg: what is identified is the load less that payload. Set the "
-            "payload to 0 kg before the recording, or use the raw wrench, if the controller has it"
-        )
+        notes.append(remark("tcp-force-without-payload", mass=rows[-1, columns["payload"]][0]))
     if chosen == "tcp-force" and "tcp_offset" in columns and np.abs(rows[-1, columns["tcp_offset"]]).max() > 1e-6:
-        notes.append(
-            "the controller's TCP is not at the flange, and its TCP force may count about the TCP: set the TCP to the "
-            "flange (all zeros) before the recording, or use the raw wrench"
-        )
+        notes.append(remark("tcp-not-at-flange"))
     turned = 1.0
     if "actual_tool_accelerometer" in columns:
         upward = _upward(robot, rows[:, columns["actual_q"]], rows[:, columns["actual_tool_accelerometer"]])
@@ -153,24 +147,22 @@ def choose_conversion(
 
 def _choose_wrench(
     columns: Mapping[str, slice], rows: FloatArray, wrench: WrenchChoice
-) -> tuple[WrenchField | None, list[str]]:
+) -> tuple[WrenchField | None, list[Remark]]:
     if wrench != "auto":
         return wrench, []
-    notes: list[str] = []
+    notes: list[Remark] = []
     if "ft_raw_wrench" in columns:
         sizes = np.abs(np.median(rows[:, columns["ft_raw_wrench"]], axis=0))
         if (sizes[:3] <= LARGEST_FORCE).all() and (sizes[3:] <= LARGEST_TORQUE).all():
             return "raw", notes
-        notes.append(
-            f"the raw wrench is not in newtons (it reads up to {sizes.max():.3g}), so the TCP force is used instead"
-        )
+        notes.append(remark("raw-wrench-not-newtons", largest=sizes.max()))
     if "actual_TCP_force" in columns:
         return "tcp-force", notes
-    return None, ["this controller sends no wrench: only joint torques can be identified from this recording"]
+    return None, [remark("no-wrench")]
 
 
-def sign_warning(robot: Robot, signals: Mapping[str, FloatArray], measures: Measures) -> str | None:
-    """A sentence if the force points downward at rest, where it has to carry the load; None if not, or never at rest.
+def sign_remark(robot: Robot, signals: Mapping[str, FloatArray], measures: Measures) -> Remark | None:
+    """A remark if the force points downward at rest, where it has to carry the load; None if not, or never at rest.
 
     Args:
         robot: the arm.
@@ -186,11 +178,7 @@ def sign_warning(robot: Robot, signals: Mapping[str, FloatArray], measures: Meas
     if upward >= -DOWNWARD:
         return None
     other = "action" if measures == "reaction" else "reaction"
-    return (
-        f"at rest the arm would push its load down with {-upward:.3g} N instead of carrying it: the sign of the wrench "
-        f"is wrong (it was recorded with --measures {measures}: record with --measures {other}), or the sensor was "
-        "zeroed with the load on (identify with --bias zeroed, or zero it without load)"
-    )
+    return remark("sign-pushes-down", force=-upward, measures=measures, fix={"measures": other})
 
 
 def _upward(robot: Robot, q: FloatArray, vectors: FloatArray) -> float:

@@ -191,11 +191,6 @@ class RecordingHealth:
         self._take(q[finite], dq[finite], ddq[finite], middle[finite, 7:])
         self._rows = rows[len(rows) - 2 * half :]
 
-    @property
-    def rows_seen(self) -> int:
-        """Rows that were taken."""
-        return self._seen
-
     def _take(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, wrench: FloatArray) -> None:
         if not len(q):
             return

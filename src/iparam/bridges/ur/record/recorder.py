@@ -29,7 +29,7 @@ from iparam.bridges.ur.rtde.packets import RTDE_PORT, RtdeError
 from iparam.bridges.ur.rtde.simulated_time import SIMULATED_TIME
 from iparam.errors import InputError, IparamError
 from iparam.recording.recording import Recording
-from iparam.robot.kinematics import forward_kinematics
+from iparam.remarks import Remark
 from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import APPLIED
 from iparam.sensing.correction import Correction
@@ -102,7 +102,7 @@ class ArmRecorder:
         self._threads: list[threading.Thread] = []
         self._conversion: SignalConversion | None = None
         self._deciding = threading.Lock()
-        self._notes: list[str] = []
+        self._notes: list[Remark] = []
         self._events: list[dict[str, Any]] = []
         self._state: tuple[int, int] | None = None
         self._received = 0.0
@@ -118,17 +118,15 @@ class ArmRecorder:
         settings = self._settings
         if settings.robot.num_joints != UR_JOINTS:
             raise InputError(
-                f"{settings.robot_name} has {settings.robot.num_joints} joints; a UR arm has {UR_JOINTS}: name the arm "
-                "with --robot"
+                f"{settings.robot_name} has {settings.robot.num_joints} joints; a UR arm has {UR_JOINTS}: name the arm",
+                argument="robot",
             )
-        # Compiled kernels load in a second: now, and not when packages are waiting.
-        forward_kinematics(settings.robot, np.zeros((1, UR_JOINTS)))
         self._stream = RtdeStream.open(settings.host, REQUIRED, (*OPTIONAL, SIMULATED_TIME), port=settings.port)
         if settings.wrench != "auto" and WRENCH_FIELDS[settings.wrench] not in self._stream.columns:
             self._stream.close()
             raise InputError(
-                f"the controller (software {self._stream.version}) does not send {WRENCH_FIELDS[settings.wrench]}: use "
-                "--wrench auto"
+                f"the controller (software {self._stream.version}) does not send {WRENCH_FIELDS[settings.wrench]}",
+                fix={"wrench": "auto"},
             )
         self.columns = dict(self._stream.columns)
         self.version = self._stream.version
@@ -169,11 +167,6 @@ class ArmRecorder:
     def num_samples(self) -> int:
         """Samples so far."""
         return len(self._rows)
-
-    @property
-    def num_gaps(self) -> int:
-        """Gaps so far."""
-        return len(self._times.gaps)
 
     @property
     def duration(self) -> float:

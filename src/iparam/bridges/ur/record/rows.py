@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.ur.record.controller_signals import SignalConversion, sign_warning
+from iparam.bridges.ur.record.controller_signals import SignalConversion, sign_remark
 from iparam.bridges.ur.record.sample_times import Gap, SampleTimes
 from iparam.recording.channels import CHANNELS, default_frame
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
+from iparam.remarks import Remark, remark
 from iparam.sensing.applied_setup import with_applied
 
 BLOCK = 8192
@@ -72,7 +73,7 @@ def recording_of_rows(
     conversion: SignalConversion,
     times: SampleTimes,
     facts: Mapping[str, Any],
-    notes: Sequence[str],
+    notes: Sequence[Remark],
 ) -> Recording:
     """The recording.
 
@@ -82,26 +83,26 @@ def recording_of_rows(
         conversion: of the packages.
         times: that placed them on the axis.
         facts: provenance, for the metadata.
-        notes: what is already known to be doubtful, one sentence each.
+        notes: what is already known to be doubtful.
     """
     begun = float(rows[0, 0])
     axis, packages = rows[:, 0] - begun, rows[:, 1:]
     gaps = [Gap(gap.start - begun, gap.stop - begun, gap.cause) for gap in times.gaps if gap.start >= begun]
     lost = sum(gap.lost_samples(times.period) for gap in gaps)
     values = conversion.signals(packages)
-    warnings, signals = list(notes), {}
+    remarks, signals = list(notes), {}
     tool = conversion.robot.tool_frame
     for name in [name for name in CHANNELS if name in values]:
         finite = np.isfinite(values[name]).all(axis=1)
         if not finite.all():
-            warnings.append(f"{name} is not finite in {np.count_nonzero(~finite)} samples, which were left out")
+            remarks.append(remark("samples-dropped", signal=name, count=np.count_nonzero(~finite)))
         if finite.any():
             signals[name] = Signal(axis[finite], values[name][finite], CHANNELS[name].unit, default_frame(name, tool))
-    wrong = sign_warning(conversion.robot, values, conversion.measures)
-    warnings += [] if wrong is None else [wrong]
-    warnings += _gap_notes(gaps, lost)
+    wrong = sign_remark(conversion.robot, values, conversion.measures)
+    remarks += [] if wrong is None else [wrong]
+    remarks += _gap_notes(gaps, lost)
     if "payload" in conversion.columns and len(np.unique(packages[:, conversion.columns["payload"]])) > 1:
-        warnings.append("the controller's configured payload changed during the recording")
+        remarks.append(remark("configured-payload-changed"))
     metadata = {
         **facts,
         "tool_frame": tool,
@@ -113,7 +114,7 @@ def recording_of_rows(
         "lost_samples": lost,
         "repeated_samples": times.repeats,
     }
-    return with_applied(Recording(robot_name, signals, metadata, tuple(warnings)), conversion.applied)
+    return with_applied(Recording(robot_name, signals, metadata, tuple(remarks)), conversion.applied)
 
 
 def configured_payload(columns: Mapping[str, slice], row: FloatArray) -> dict[str, Any] | None:
@@ -130,15 +131,20 @@ def configured_payload(columns: Mapping[str, slice], row: FloatArray) -> dict[st
     return found if "mass" in found else None
 
 
-def _gap_notes(gaps: Sequence[Gap], lost: int) -> list[str]:
+def _gap_notes(gaps: Sequence[Gap], lost: int) -> list[Remark]:
     if not gaps:
         return []
     longest = max(gaps, key=lambda gap: gap.stop - gap.start)
-    sentence = (
-        f"{len(gaps)} gaps, about {lost} samples lost; the longest is {longest.stop - longest.start:.3g} s from "
-        f"{longest.start:.6g} s on ({longest.cause})"
-    )
-    notes = [sentence]
+    found = [
+        remark(
+            "connection-gaps",
+            count=len(gaps),
+            lost=lost,
+            longest=longest.stop - longest.start,
+            start=longest.start,
+            cause=longest.cause,
+        )
+    ]
     if any(gap.cause == "clock" for gap in gaps):
-        notes.append("the controller's clock jumped: the lengths of those gaps are this computer's measure")
-    return notes
+        found.append(remark("controller-clock-jumped"))
+    return found

@@ -1,4 +1,4 @@
-"""The fields of RTDE: their types, which field has which, and the packing of a recipe's values. Pure, no sockets."""
+"""The types of RTDE's fields, and the packing of a recipe's values. Pure, no sockets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from iparam.bridges.ur.rtde.packets import RtdeError
-from iparam.bridges.ur.rtde.simulated_time import RUN_UNTIL, SIMULATED_TIME
 
 Value = float | int | bool | Sequence[float] | Sequence[int]
 """A field's value: a number, or a vector of three or six."""
@@ -54,72 +53,6 @@ _LAYOUT = {
 
 NOT_FOUND = "NOT_FOUND"
 IN_USE = "IN_USE"
-
-REGISTERS = 48
-"""Integer and double registers in each direction; the last half is the RTDE clients' own."""
-
-
-def _named(kind: RtdeType, names: str) -> dict[str, RtdeType]:
-    return dict.fromkeys(names.split(), kind)
-
-
-def _registers(direction: str) -> dict[str, RtdeType]:
-    table = _named(RtdeType.UINT32, f"{direction}_bit_registers0_to_31 {direction}_bit_registers32_to_63")
-    table |= {f"{direction}_bit_register_{i}": RtdeType.BOOL for i in range(64, 128)}
-    table |= {f"{direction}_int_register_{i}": RtdeType.INT32 for i in range(REGISTERS)}
-    return table | {f"{direction}_double_register_{i}": RtdeType.DOUBLE for i in range(REGISTERS)}
-
-
-OUTPUT_TYPES: Mapping[str, RtdeType] = (
-    _named(
-        RtdeType.DOUBLE,
-        "timestamp actual_execution_time target_speed_fraction speed_scaling actual_momentum actual_main_voltage "
-        "actual_robot_voltage actual_robot_current tcp_force_scalar payload io_current tool_output_current "
-        "tool_temperature standard_analog_input0 standard_analog_input1 standard_analog_output0 "
-        "standard_analog_output1 tool_analog_input0 tool_analog_input1 collision_detection_ratio "
-        "joint_position_deviation_ratio",
-    )
-    | _named(
-        RtdeType.VECTOR6D,
-        "target_q target_qd target_qdd target_current target_moment actual_q actual_qd actual_current "
-        "actual_current_window joint_control_output actual_TCP_pose actual_TCP_speed actual_TCP_force target_TCP_pose "
-        "target_TCP_speed joint_temperatures actual_joint_voltage payload_inertia ft_raw_wrench tcp_offset",
-    )
-    | _named(RtdeType.VECTOR3D, "actual_tool_accelerometer payload_cog elbow_position elbow_velocity")
-    | _named(RtdeType.VECTOR6INT32, "joint_mode")
-    | _named(
-        RtdeType.INT32,
-        "robot_mode safety_mode safety_status tool_output_voltage time_scale_source",
-    )
-    | _named(
-        RtdeType.UINT32,
-        "runtime_state robot_status_bits safety_status_bits analog_io_types tool_analog_input_types",
-    )
-    | _named(RtdeType.UINT64, "actual_digital_input_bits actual_digital_output_bits")
-    | _named(RtdeType.UINT8, "tool_mode tool_output_mode")
-    | _registers("output")
-    | _registers("input")
-    | _named(RtdeType.DOUBLE, SIMULATED_TIME)
-)
-"""Output fields -> type, of an e-Series controller and of the twin."""
-
-INPUT_TYPES: Mapping[str, RtdeType] = (
-    _named(RtdeType.UINT32, "speed_slider_mask")
-    | _named(
-        RtdeType.DOUBLE,
-        "speed_slider_fraction standard_analog_output_0 standard_analog_output_1 external_force_torque_scale",
-    )
-    | _named(
-        RtdeType.UINT8,
-        "standard_digital_output_mask configurable_digital_output_mask standard_digital_output "
-        "configurable_digital_output standard_analog_output_mask standard_analog_output_type "
-        "tool_digital_output_mask tool_digital_output",
-    )
-    | _named(RtdeType.VECTOR6D, "external_force_torque")
-    | _registers("input")
-    | _named(RtdeType.DOUBLE, RUN_UNTIL)
-)
-"""Input fields -> type."""
 
 
 @dataclass(frozen=True)

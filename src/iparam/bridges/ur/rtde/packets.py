@@ -171,18 +171,6 @@ def protocol_request(version: int = PROTOCOL_VERSION) -> Packet:
     return Packet(PacketKind.PROTOCOL_VERSION, _UINT16.pack(version))
 
 
-def requested_protocol(payload: bytes) -> int:
-    """The version that a client wishes for."""
-    if len(payload) != _UINT16.size:
-        raise RtdeError(f"a protocol version of {len(payload)} bytes; expected {_UINT16.size}")
-    return int(_UINT16.unpack(payload)[0])
-
-
-def answer(kind: PacketKind, accepted: bool) -> Packet:
-    """A controller's yes or no to PROTOCOL_VERSION, START or PAUSE."""
-    return Packet(kind, bytes([accepted]))
-
-
 def accepted(packet: Packet) -> bool:
     """Whether a controller's answer to PROTOCOL_VERSION, START or PAUSE is yes."""
     if len(packet.payload) != 1:
@@ -200,13 +188,6 @@ def input_request(names: tuple[str, ...]) -> Packet:
     return Packet(PacketKind.SETUP_INPUTS, ",".join(names).encode("ascii"))
 
 
-def requested_outputs(payload: bytes) -> tuple[tuple[str, ...], float]:
-    """The names and the frequency [Hz] that a client asks for in protocol version 2."""
-    if len(payload) < _DOUBLE.size:
-        raise RtdeError(f"a request for outputs of {len(payload)} bytes; expected a frequency of {_DOUBLE.size} first")
-    return requested_names(payload[_DOUBLE.size :]), float(_DOUBLE.unpack_from(payload)[0])
-
-
 def requested_names(payload: bytes) -> tuple[str, ...]:
     """Names separated by commas. Clients end their list in a comma: an empty name is none."""
     try:
@@ -214,17 +195,6 @@ def requested_names(payload: bytes) -> tuple[str, ...]:
     except UnicodeDecodeError:
         raise RtdeError(f"a list of names that is not ASCII: {payload[:40]!r}") from None
     return tuple(name for name in (part.strip() for part in text.split(",")) if name)
-
-
-def setup_answer(kind: PacketKind, recipe: int, types: tuple[str, ...]) -> Packet:
-    """A controller's answer to SETUP_OUTPUTS (version 2) or SETUP_INPUTS.
-
-    Args:
-        kind: of the request.
-        recipe: number of the agreed recipe, 1 to 255; 0 if there is none because a name was refused.
-        types: one for each name, see `RtdeType`; or NOT_FOUND, or IN_USE.
-    """
-    return Packet(kind, bytes([recipe]) + ",".join(types).encode("ascii"))
 
 
 def agreed_types(packet: Packet) -> tuple[int, tuple[str, ...]]:

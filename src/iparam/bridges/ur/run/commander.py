@@ -9,8 +9,9 @@ The chain of watches, of which every link ends the motion by itself when the one
 
 So it does not matter why a link hangs: a stopped process, a debugger, a computer that sleeps, a network that is gone.
 
-With a controller that has simulated time, which the twin alone has, all of this counts on that clock, and the commander
-tells it how far it may go on: a computer that is late makes it wait. See `iparam.bridges.ur.rtde.simulated_time`.
+With a controller that has simulated time, which only `make ur-simulator` has, all of this counts on that clock, and
+the commander tells it how far it may go on: a computer that is late makes it wait. See
+`iparam.bridges.ur.rtde.simulated_time`.
 """
 
 from __future__ import annotations
@@ -195,8 +196,7 @@ class Commander:
         ):
             if switch.tripped(when):
                 raise RuntimeError(
-                    f"{who} for {1e3 * switch.silence(when):.0f} ms; the limit is {1e3 * switch.limit:.0f} ms "
-                    "(--max-silence)"
+                    f"{who} for {1e3 * switch.silence(when):.0f} ms; the limit is {1e3 * switch.limit:.0f} ms"
                 )
         if np.any(rows[:, self._pace.columns["runtime_state"]] != _PLAYING):
             raise RuntimeError("the program on the controller was stopped or paused")

@@ -63,7 +63,8 @@ def observe_silence(recorder: ArmRecorder, longest: float) -> ObservedSilence:
     if largest >= longest:
         raise RunStoppedError(
             f"the controller's data are up to {1e3 * largest:.0f} ms late before anything moves, and the arm may be "
-            f"unwatched for {1e3 * longest:.0f} ms at most: give this computer less to do, play slower "
-            "(--speed-scale), or state a limit (--max-silence)"
+            f"unwatched for {1e3 * longest:.0f} ms at most: give this computer less to do, play slower, "
+            "or state a limit",
+            argument="max_silence",
         )
     return ObservedSilence(largest, min(max(SHORTEST_SILENCE, GROWTH * largest), longest))

@@ -245,7 +245,7 @@ def _estimate(payload: Mapping[str, Any], robot: Robot) -> Estimate:
     phi, covariance = body.phi.copy(), np.zeros((10, 10))
     if inertia is None:
         phi[4:], covariance[4:], covariance[:, 4:] = np.nan, np.nan, np.nan
-    found = estimate_of("controller", phi, covariance, condition_number=1.0, residual_norm=0.0, samples=0, warnings=())
+    found = estimate_of("controller", phi, covariance, condition_number=1.0, residual_norm=0.0, samples=0)
     return dataclasses.replace(found, robot=robot.name, frame=robot.tool_frame)
 
 

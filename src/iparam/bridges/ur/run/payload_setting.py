@@ -81,7 +81,7 @@ def check_credit(load: Load) -> None:
     """Refuse the result of an identification that discredits itself."""
     if reasons := load.discredited_by:
         raise ImplausibleLoadError(
-            f"the result is discredited by {len(reasons)} of its warnings: "
+            f"the result is discredited by {len(reasons)} of its remarks: "
             f"{'; '.join(repr(text) for text in reasons)}. Remove the cause and identify anew"
         )
 
@@ -140,9 +140,11 @@ def _robot_name(host: str, major_version: int, given: str | None) -> str:
     """The arm's name, by the controller and by the user, who may not contradict it."""
     shown = robot_name_of(host, major_version)
     if shown is None and given is None:
-        raise InputError(f"{host} does not say which arm it is, and what it carries at most: add --robot, e.g. ur5e")
+        raise InputError(
+            f"{host} does not say which arm it is, and what it carries at most: name it, e.g. ur5e", argument="robot"
+        )
     if shown is not None and given not in (None, shown):
-        raise ImplausibleLoadError(f"--robot {given}: the controller's arm is a {shown}")
+        raise ImplausibleLoadError(f"the controller's arm is a {shown}, got {given!r}", argument="robot", value=given)
     return shown or str(given)
 
 

@@ -186,8 +186,9 @@ class _Watch:
         if held_up:
             raise RunStoppedError(
                 f"nobody watched the arm for {self.looks.silence(at):.3g} s, as this program was held up: by a stop "
-                f"(kill -STOP, a debugger), a computer that slept or one that is too busy. The limit is {limit:g} s "
-                "(--max-silence), after which the controller ends the motion"
+                f"(kill -STOP, a debugger), a computer that slept or one that is too busy. The limit is {limit:g} s, "
+                "after which the controller ends the motion",
+                argument="max_silence",
             )
         if self.recorder.failure is not None:
             raise RunStoppedError(str(self.recorder.failure))
@@ -205,7 +206,8 @@ class _Watch:
         if at - heard > limit:
             raise RunStoppedError(
                 f"the process that commands the arm has not reported for {1e3 * (at - heard):.0f} ms; the limit is "
-                f"{1e3 * limit:.0f} ms (--max-silence)"
+                f"{1e3 * limit:.0f} ms",
+                argument="max_silence",
             )
         self.looks.sign(at)
         # Simulated time waits until its reports have been heard, too.

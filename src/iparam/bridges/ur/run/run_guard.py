@@ -56,8 +56,10 @@ class GuardLimits:
                 raise InputError(f"the largest {name} must be positive, got {getattr(self, name)!r} {unit}")
         if self.silence > LONGEST_SILENCE:
             raise InputError(
-                f"the silence may be {LONGEST_SILENCE:g} s at most (--max-silence), got {self.silence:g} s: for so "
-                "long the arm would go on when nobody watches it"
+                f"the silence may be {LONGEST_SILENCE:g} s at most, got {self.silence:g} s: for so long the arm would "
+                "go on when nobody watches it",
+                argument="max_silence",
+                value=self.silence,
             )
 
 
@@ -134,14 +136,16 @@ class RunGuard:
         if silence > self.limits.silence:
             raise RunStoppedError(
                 f"no data from the controller for {1e3 * silence:.0f} ms; the limit is {1e3 * self.limits.silence:.0f} "
-                "ms (--max-silence)"
+                "ms",
+                argument="max_silence",
             )
         deviation = expected.deviation(sample.q)
         joint = int(np.argmax(deviation))
         if not deviation[joint] <= self.limits.deviation:
             raise RunStoppedError(
                 f"{self.joint_names[joint]} is {deviation[joint]:.3g} rad from where it should be; the limit is "
-                f"{self.limits.deviation:g} rad (--max-deviation)"
+                f"{self.limits.deviation:g} rad",
+                argument="max_deviation",
             )
 
 
@@ -162,7 +166,7 @@ def check_ready(sample: ControllerSample, speed_stated: bool = False) -> None:
     if sample.safety == PROTECTIVE_STOP:
         raise RunStoppedError(
             "the controller reports: protective stop. Find the reason and remove it; then unlock it on the teach "
-            "pendant (Enable Robot), or start this command on a terminal without --yes, which offers to do it"
+            "pendant (Enable Robot), or start this command on a terminal and confirm yourself, which offers to do it"
         )
     if sample.safety not in MOVING_STATES:
         raise RunStoppedError(
@@ -172,7 +176,8 @@ def check_ready(sample: ControllerSample, speed_stated: bool = False) -> None:
     if sample.safety == REDUCED and not speed_stated:
         raise RunStoppedError(
             "the controller is in reduced mode, and does not tell its limits: leave that mode, or state the tool speed "
-            "that it allows, less 0.15 m/s, with --max-speed"
+            "that it allows, less 0.15 m/s",
+            argument="max_speed",
         )
     if sample.robot_mode != RUNNING:
         raise RunStoppedError(
@@ -182,7 +187,7 @@ def check_ready(sample: ControllerSample, speed_stated: bool = False) -> None:
     if fraction is not None and fraction[0] < FULL_SPEED:
         raise RunStoppedError(
             f"the speed slider is at {100.0 * fraction[0]:.0f} %, which would distort the motion: set it to 100 %; for "
-            "a slower motion use --speed-scale, for a smaller one --amplitude"
+            "a slower motion lower speed_scale, for a smaller one amplitude"
         )
 
 

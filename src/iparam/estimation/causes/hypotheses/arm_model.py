@@ -59,7 +59,7 @@ class RobotModel(Hypothesis):
         for _, name, other in sorted(found, key=lambda entry: entry[0])[:2]:
             fit = linear_fit(run, _moved(run, other))
             finding = f"The kinematics of a {name}"
-            yield Explanation(self.slug, finding, fit, one_of(len(found), run), typed=f"--robot {name}")
+            yield Explanation(self.slug, finding, fit, one_of(len(found), run), setting={"robot": name})
 
 
 def _others(robot: Robot, well_explained: bool) -> Iterator[tuple[str, Robot]]:

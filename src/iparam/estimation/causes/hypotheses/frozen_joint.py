@@ -99,5 +99,5 @@ class FrozenJoint(Hypothesis):
         state, _ = gauss_newton(few, model, np.zeros(model.size), ITERATIONS)
         fit = linear_fit(run, model.regressors(run, state))
         finding = f"A motion of {robot.joint_label(joint)}, whose angle stands still in the recording,"
-        advice = "Its encoder is not recorded: take the motion from the set points (--motion set-points), or record it."
+        advice = "Its encoder is not recorded: take the motion from the set points, or record it."
         return Explanation(self.slug, finding, fit, float(model.size), None, advice)

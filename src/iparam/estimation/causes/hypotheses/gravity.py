@@ -109,7 +109,7 @@ class WeightCompensated(Hypothesis):
         nothing = linear_fit(run, run.A - run.of_gravity)
         if abs(taken - fit.phi[0]) < max(half, UNLOADED * fit.phi[0]):
             yield Explanation(self.slug, finding, nothing, 1, Correction(gravity=(0.0, 0.0, 0.0)), advice)
-        yield Explanation(self.slug, finding, fit, 4, correction, advice, estimable="external-force")
+        yield Explanation(self.slug, finding, fit, 4, correction, advice, estimable="external_force")
 
 
 class Pulled(Model):
@@ -173,7 +173,7 @@ class ExternalForce(Hypothesis):
             shown = ", ".join(f"{1e3 * value:.0f}" for value in state[3:6])
             advice = f"It acts at ({shown}) mm in the tool frame: take off what pulls there."
             correction = None if spring else Correction(external_force=_rounded(force, state[3:6]))
-            option = "" if spring else "external-force"
+            option = "" if spring else "external_force"
             yield Explanation(self.slug, finding, fit, 6 + spring, correction, advice, estimable=option)
 
 

@@ -174,7 +174,7 @@ class Axes(Hypothesis):
             yield Explanation(cause, finding, fit, 1, Correction(wrench_axes=axes))
         exchanged = np.kron(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(3))
         fit = linear_fit(run, exchanged @ run.A)
-        advice = "Name the columns in the order they have (--map, or --columns)."
+        advice = "Name the columns in the order they have."
         yield Explanation(
             self.slug, "Taking the torque for the force and the force for the torque", fit, 2, None, advice
         )
@@ -272,8 +272,8 @@ class SensorGain(Hypothesis):
             finding = f"Gains of the channels, in their median, of {listed},"
             correction = Correction(wrench_scale=tuple(1.0 / gains))
             factors = (1.0, float(np.abs(gains).min()), float(np.abs(gains).max()))
-            typed = "--wrench-scale estimate"  # their errors are the load's, too
-            yield Explanation(self.slug, finding, fit, 5, correction, scale=middle, factors=factors, typed=typed)
+            setting = {"wrench_scale": "estimate"}  # their errors are the load's, too
+            yield Explanation(self.slug, finding, fit, 5, correction, scale=middle, factors=factors, setting=setting)
         model = Mixing(np.array(single))
         state = gauss_newton(few, model, np.zeros(36), MATRIX_ITERATIONS)[0]
         fit = linear_fit(run, model.regressors(run, state))

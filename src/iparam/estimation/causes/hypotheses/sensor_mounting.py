@@ -94,7 +94,7 @@ class SensorRotation(Hypothesis):
             f"about {direction_name(vector / angle)}"
         )
         rotation = tuple(round(float(value), 3) + 0.0 for value in np.degrees(rpy_from_rotation(state)))
-        near = self.slug if angle < FAR else ""
+        near = "sensor_rotation" if angle < FAR else ""
         yield Explanation(self.slug, finding, fit, 3, Correction(sensor_rotation=rotation), estimable=near)
         axis = int(np.argmax(np.abs(vector)))
         if abs(vector[axis]) > MAINLY * angle:
@@ -107,7 +107,7 @@ class SensorRotation(Hypothesis):
         finding = f"Turning the sensor by {angle:.2f} +- {significant(half, 2)} deg (95 %) about {'xyz'[axis]}"
         turned = np.where(np.arange(3) == axis, round(angle, 3), 0.0)
         correction = Correction(sensor_rotation=tuple(float(one) for one in turned))
-        near = self.slug if abs(state[0]) < FAR else ""
+        near = "sensor_rotation" if abs(state[0]) < FAR else ""
         return Explanation(self.slug, finding, fit, one_of(3, run), correction, estimable=near)
 
 
@@ -123,7 +123,7 @@ class SensorOffset(Hypothesis):
         shown = ", ".join(f"{1e3 * value:.1f}" for value in place)
         finding = f"A sensor at ({shown}) +- {significant(half, 2)} mm (95 %) in the tool frame"
         offset = tuple(round(float(value), 5) + 0.0 for value in place)
-        yield Explanation(self.slug, finding, fit, 3, Correction(sensor_offset=offset), estimable=self.slug)
+        yield Explanation(self.slug, finding, fit, 3, Correction(sensor_offset=offset), estimable="sensor_offset")
 
 
 class BaseAxes(Hypothesis):

@@ -191,13 +191,13 @@ class Drift(Hypothesis):
             most = np.ptp(walked, axis=0)
             force, torque = (significant(float(most[part].max()), 2) for part in (slice(3), slice(3, 6)))
             finding = f"A bias that drifts by up to {force} N and {torque} N m"
-            yield Explanation(self.slug, finding, fit, 6 * terms, typed="--bias drifting")
+            yield Explanation(self.slug, finding, fit, 6 * terms, setting={"bias": "drifting"})
         if (walked.std(axis=0) > LARGEST_WALK * run.y.std(axis=0)).any():
             return
         gains = _walk_gains(run, base)
         penalty = base.squares - float(gains.sum()) - fit.squares  # its walks are probable ones, not any curves
         channels = int(np.count_nonzero(gains > 0.0))
-        yield Explanation(self.slug, finding, fit, max(channels, 1), None, "", penalty, typed="--bias drifting")
+        yield Explanation(self.slug, finding, fit, max(channels, 1), None, "", penalty, setting={"bias": "drifting"})
 
 
 def _walk_gains(run: ExaminedRun, base: Fit) -> FloatArray:

@@ -126,9 +126,9 @@ def weight_causes(data: Weighing) -> WeightCauses:
             f"The centre of mass would be {significant(lever, 3)} m from the sensor ({LONGEST_LEVER:g} m is allowed)."
         )
         rms = base.rms
-        options = Correction(wrench_scale=(1.0, 1.0, 1.0, 1e-3, 1e-3, 1e-3)).options
-        said = f"Torques in N mm would make it {significant(lever, 3)} mm: add {options}."
-        told.insert(0, Cause("units", said, rms, rms, options))
+        fix = Correction(wrench_scale=(1.0, 1.0, 1.0, 1e-3, 1e-3, 1e-3)).fix
+        said = f"Torques in N mm would make it {significant(lever, 3)} mm."
+        told.insert(0, Cause("units", said, rms, rms, fix))
     return WeightCauses(tuple(told), np.array(loads).reshape(-1, 4), reason)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from iparam.estimation.causes.weighing.fits import (
     torque_gain,
 )
 from iparam.estimation.estimate import Cause
+from iparam.remarks import Plain
 from iparam.rounding import significant
 from iparam.sensing.correction import Correction
 from iparam.spatial.transforms import log_so3, rpy_from_rotation
@@ -57,7 +58,7 @@ class Reading:
     """A hypothesis fitted.
 
     Attributes:
-        cause, finding, options: as in `Explanation`; options may be advice of its own.
+        cause, finding, fix: as in `Explanation`.
         fit: of the force, or of the torque.
         parameters: that it has beside load and bias.
         load: (4,) mass and centre of mass, if it is right [kg, m].
@@ -66,7 +67,7 @@ class Reading:
 
     cause: str
     finding: str
-    options: str
+    fix: Mapping[str, Plain]
     advice: str
     fit: WeightFit
     parameters: float
@@ -77,8 +78,7 @@ class Reading:
         """For the reader of a result, beside the fit without it."""
         before, after = plain.rms, self.fit.rms
         text = f"{self.finding} takes the residual from {significant(before, 3)} to {significant(after, 3)} {unit}"
-        text += f": add {self.options}." if self.options else "."
-        return Cause(self.cause, f"{text}{' ' * bool(self.advice)}{self.advice}", before, after, self.options)
+        return Cause(self.cause, f"{text}.{' ' * bool(self.advice)}{self.advice}", before, after, self.fix)
 
 
 def of_forces(data: Weighing, here: FloatArray) -> Iterator[Reading]:
@@ -94,7 +94,7 @@ def of_forces(data: Weighing, here: FloatArray) -> Iterator[Reading]:
         yield Reading(
             "sensor-rotation",
             f"Turning the sensor by {np.degrees(angle):.2f} deg about {direction_name(vector / angle)}",
-            Correction(sensor_rotation=rpy).options,
+            Correction(sensor_rotation=rpy).fix,
             "" if data.of_tool else "The load is then in the axes of the recorded orientation.",
             fit,
             3,
@@ -109,15 +109,15 @@ def of_forces(data: Weighing, here: FloatArray) -> Iterator[Reading]:
     one_sign = bool((np.abs(found) == np.eye(3)).all())
     if one_sign and center_fit(data, alone).squares < center_fit(data, both).squares:
         reversed_ones = ", ".join(name for name, sign in zip(NAMES[:3], np.diag(found), strict=True) if sign < 0.0)
-        options = Correction(wrench_scale=(*np.diag(found).tolist(), 1.0, 1.0, 1.0)).options
+        fix = Correction(wrench_scale=(*np.diag(found).tolist(), 1.0, 1.0, 1.0)).fix
         finding, put_right = f"Reversing {reversed_ones}", alone
     else:
-        options, put_right = Correction(wrench_axes=axes).options, both
+        fix, put_right = Correction(wrench_axes=axes).fix, both
         finding = f"Taking the sensor's axes {', '.join(axes)} for x, y, z"
     plain = bool((found >= 0.0).all())
     place = center_fit(data, put_right).unknowns[:3]
     cause = "axis-order" if plain else "left-handed"
-    yield Reading(cause, finding, options, "", fit, 1, np.array([fit.unknowns[0], *place]), put_right)
+    yield Reading(cause, finding, fix, "", fit, 1, np.array([fit.unknowns[0], *place]), put_right)
     tilted, fit = tilted_weight(data)
     strength = float(np.linalg.norm(data.gravity))
     down = -tilted * strength / max(float(np.linalg.norm(tilted)), 1e-300)
@@ -126,7 +126,7 @@ def of_forces(data: Weighing, here: FloatArray) -> Iterator[Reading]:
     yield Reading(
         "gravity-direction",
         f"A gravity that is tilted by {angle:.2f} deg",
-        Correction(gravity=gravity).options,
+        Correction(gravity=gravity).fix,
         "",
         fit,
         2,
@@ -140,17 +140,17 @@ def of_forces(data: Weighing, here: FloatArray) -> Iterator[Reading]:
         factors = tuple(float(f"{1.0 / gain:.4g}") for gain in scale)
         put_right = data.wrench / np.array([*scale, 1.0, 1.0, 1.0])
         place = center_fit(data, put_right).unknowns[:3]
-        options = Correction(wrench_scale=(*factors, 1.0, 1.0, 1.0)).options
+        fix = Correction(wrench_scale=(*factors, 1.0, 1.0, 1.0)).fix
         load = np.array([middle * fit.unknowns[0], *place])
-        yield Reading("sensor-gain", f"Gains of {listed}, in their median,", options, "", fit, 2, load, put_right)
+        yield Reading("sensor-gain", f"Gains of {listed}, in their median,", fix, "", fit, 2, load, put_right)
     turned = np.einsum("nij,nkj->nki", data.rotation.transpose(0, 2, 1), data.wrench.reshape(-1, 2, 3))
     inside = dataclasses.replace(data, wrench=turned.reshape(-1, 6))
     fit, place = force_fit(inside, np.eye(3)), center_fit(inside, inside.wrench).unknowns[:3]
     advice = "" if data.of_tool else "Turn it into the sensor's axes, whose orientation is in the file."
-    options = Correction(wrench_frame="base").options if data.of_tool else ""
+    fix = Correction(wrench_frame="base").fix if data.of_tool else {}
     finding = f"A wrench in the axes of the {'base' if data.of_tool else 'world'}"
     load = np.array([fit.unknowns[0], *place])
-    yield Reading("base-axes", finding, options, advice, fit, 1, load, inside.wrench)
+    yield Reading("base-axes", finding, fix, advice, fit, 1, load, inside.wrench)
     yield from _offset_joint(data, here)
     yield from _changed(data, here)
     if not all_around(data.up):
@@ -158,7 +158,7 @@ def of_forces(data: Weighing, here: FloatArray) -> Iterator[Reading]:
     matrix, fit = best_matrix(data, np.eye(3), _ANY)
     size = float(abs(np.linalg.det(matrix))) ** (1.0 / 3.0)
     load = np.array([fit.unknowns[0] * size, *here[1:]])
-    yield Reading("sensor-gain", "Crosstalk between the forces", "", _CALIBRATE, fit, 8, load)
+    yield Reading("sensor-gain", "Crosstalk between the forces", {}, _CALIBRATE, fit, 8, load)
 
 
 def _offset_joint(data: Weighing, here: FloatArray) -> Iterator[Reading]:
@@ -176,14 +176,14 @@ def _offset_joint(data: Weighing, here: FloatArray) -> Iterator[Reading]:
             continue
         joint, angle, fit = min(tried, key=lambda entry: entry[2].squares)
         added = np.where(np.arange(data.joint_axes.shape[2]) == joint, round(float(np.degrees(angle)), 2), 0.0)
-        options = Correction(joint_offset=tuple(added.tolist())).options
+        fix = Correction(joint_offset=tuple(added.tolist())).fix
         same = [str(other + 1) for other, _, one in tried if other != joint and one.squares < SAME * fit.squares]
         alike = f"Of joint {' or '.join(same)} it would look the same: their axes are parallel." if same else ""
         advice = "No pose tells it from a turned sensor." if as_sensor else alike
         finding = f"Adding {np.degrees(angle):.2f} deg to joint {joint + 1}"
         # Which of the joints is one more thing that the data decide; a turned sensor has three.
         load = np.array([fit.unknowns[0], *here[1:]])
-        yield Reading("joint-offset", finding, options, advice, fit, 3 if as_sensor else 2, load)
+        yield Reading("joint-offset", finding, fix, advice, fit, 3 if as_sensor else 2, load)
 
 
 def _changed(data: Weighing, here: FloatArray) -> Iterator[Reading]:
@@ -199,11 +199,11 @@ def _changed(data: Weighing, here: FloatArray) -> Iterator[Reading]:
     start, stop = float(data.time[0]), float(data.time[-1])
     longer = when - start > stop - when
     rest = (when, stop + 1.0) if longer else (start - 1.0, when)
-    options = Correction(exclude=((round(rest[0], 2), round(rest[1], 2)),)).options
+    fix = Correction(exclude=((round(rest[0], 2), round(rest[1], 2)),)).fix
     finding = (
         f"A load that changes at {when:.2f} s, its mass from {significant(first, 4)} to {significant(second, 4)} kg,"
     )
-    yield Reading("load-changed", finding, options, "", fit, 2, np.array([first if longer else second, *here[1:]]))
+    yield Reading("load-changed", finding, fix, "", fit, 2, np.array([first if longer else second, *here[1:]]))
 
 
 def of_torques(data: Weighing, here: FloatArray) -> Iterator[Reading]:
@@ -216,7 +216,7 @@ def of_torques(data: Weighing, here: FloatArray) -> Iterator[Reading]:
         scale[3 + channel] = float(f"{1.0 / gain:.4g}")
         load = np.array([here[0], *center_fit(data, data.wrench * scale).unknowns[:3]])
         finding = f"A gain of {gain:.3f} of {NAMES[3 + channel]}"
-        yield Reading("sensor-gain", finding, Correction(wrench_scale=tuple(scale)).options, "", fit, 2, load)
+        yield Reading("sensor-gain", finding, Correction(wrench_scale=tuple(scale)).fix, "", fit, 2, load)
     swapped = [turn for turn in signed_permutations() if abs(np.trace(turn)) < 3.0]
 
     def with_torques(turn: FloatArray) -> FloatArray:
@@ -225,8 +225,8 @@ def of_torques(data: Weighing, here: FloatArray) -> Iterator[Reading]:
     best = min(swapped, key=lambda turn: center_fit(data, with_torques(turn)).squares)
     fit = center_fit(data, with_torques(best))
     finding = f"Taking the torques about {', '.join(axis_names(best.T))} for those about x, y, z"
-    advice = "Name the columns as they are (--map)."
-    yield Reading("axis-order", finding, "", advice, fit, 1, np.array([here[0], *fit.unknowns[:3]]))
+    advice = "Name the columns as they are."
+    yield Reading("axis-order", finding, {}, advice, fit, 1, np.array([here[0], *fit.unknowns[:3]]))
     force, torque = data.wrench[:, :3], data.wrench[:, 3:]
     if not all_around(force):
         return
@@ -234,7 +234,7 @@ def of_torques(data: Weighing, here: FloatArray) -> Iterator[Reading]:
     fit = solved(data, columns, torque, slice(3, 6))
     matrix = fit.unknowns[:9].reshape(3, 3)
     place = 0.5 * np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
-    yield Reading("sensor-gain", "Crosstalk of the torques", "", _CALIBRATE, fit, 6, np.array([here[0], *place]))
+    yield Reading("sensor-gain", "Crosstalk of the torques", {}, _CALIBRATE, fit, 6, np.array([here[0], *place]))
 
 
 def all_around(values: FloatArray) -> bool:

@@ -27,6 +27,7 @@ from iparam.estimation.torque.weighted_solution import (
     rows_in,
     scaled,
 )
+from iparam.remarks import Remark, remark
 from iparam.rounding import NORMAL_95
 
 LOOSE = 0.3
@@ -61,9 +62,9 @@ def with_measured_tolerance(fit: TorqueFit) -> TorqueFit:
     return dataclasses.replace(fit, gains=dataclasses.replace(gains, tolerance=scatter, source=source))
 
 
-def with_run_gains(fit: TorqueFit) -> tuple[TorqueFit, tuple[str, ...]]:
+def with_run_gains(fit: TorqueFit) -> tuple[TorqueFit, tuple[Remark, ...]]:
     """The fit, its last run trusted to have the gains of the others no more than the runs themselves show; and a
-    sentence where that widens the load's interval. Gains without tolerance are exact.
+    remark where that widens the load's interval. Gains without tolerance are exact.
 
     A load is found from what the last run has more than the others, and they carry the whole arm: a factor between
     the gains of the two is the arm's weight times its error, which may be several times the load's. What the runs
@@ -84,15 +85,10 @@ def with_run_gains(fit: TorqueFit) -> tuple[TorqueFit, tuple[str, ...]]:
     before = np.diag(fit.covariance)[-NUM_LOAD:]
     if (np.diag(changed.covariance)[-NUM_LOAD:] - before <= before).all():
         return fit, ()
-    said = (
-        f"The gains are not the same in both runs: those of the loaded run deviate by {100 * factor:+.1f} +- "
-        f"{100 * NORMAL_95 * np.sqrt(variance):.1f} % (95 %) from those of the other"
-        if shown
-        else "The gains of the loaded run may deviate from those of the other by "
-        f"{100 * np.sqrt(factor**2 + variance):.1f} % (standard deviation)"
-    )
-    advice = "Record both runs with the arm equally warm, one right after the other."
-    return changed, (f"{said}, for which the standard deviations were widened. {advice}",)
+    if shown:
+        half = 100 * NORMAL_95 * np.sqrt(variance)
+        return changed, (remark("gains-changed-between-runs", share=100 * factor, half_width=half),)
+    return changed, (remark("gains-may-differ", share=100 * np.sqrt(factor**2 + variance)),)
 
 
 def gain_scatter(fit: TorqueFit) -> float:

@@ -1,1 +1,0 @@
-"""The formats of a bag's files, each read as far as it goes."""

@@ -1,1 +1,0 @@
-"""What the running system says of the arm: its description, and where its frames are."""

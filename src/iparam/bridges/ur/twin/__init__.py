@@ -1,1 +1,0 @@
-"""A simulated arm behind the ports of a UR controller."""

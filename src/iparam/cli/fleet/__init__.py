@@ -1,1 +1,0 @@
-"""`iparam fleet ...` and `iparam study ...`: many logs, many runs."""

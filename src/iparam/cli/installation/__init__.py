@@ -1,1 +1,0 @@
-"""Commands about the installation itself: compiled kernels, completion in a shell."""

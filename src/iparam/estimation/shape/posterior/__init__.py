@@ -1,1 +1,0 @@
-"""What data and a shape, or a box, say together of a load."""

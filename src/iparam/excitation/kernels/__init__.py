@@ -1,1 +1,0 @@
-"""Compiled parts of the excitation planner. Nothing here checks its input."""

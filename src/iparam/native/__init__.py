@@ -1,0 +1,1 @@
+"""The native core: loops over samples in C++ (`src/native`), behind typed functions. They do not check their input."""
