@@ -139,7 +139,10 @@ def changed_result(path: Path, **changes: Any) -> Path:
             {"remarks": [remark("estimates-disagree", factor=5.0), remark("gaps", **GAP)]},
             "discredited by 1 of its remarks",
         ),
-        ({"remarks": [Remark("of-a-later-version", Severity.DOUBT, "New.")]}, "--accept-warnings sends it nevertheless"),
+        (
+            {"remarks": [Remark("of-a-later-version", Severity.DOUBT, "New.")]},
+            "--accept-warnings sends it nevertheless",
+        ),
         ({"mass": -1.0}, "not physically consistent"),
         ({"inertia_about_com": [[0.1, 0.0, 0.0], [0.0, 0.01, 0.0], [0.0, 0.0, 0.01]]}, "not physically consistent"),
     ],
