@@ -7,6 +7,7 @@ stands for the inertia of each.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -89,136 +90,90 @@ def _fixed(a: float, d: float, alpha: float, theta: float = 0.0) -> np.ndarray:
     return np.array([[ct, -st * ca, st * sa, a * ct], [st, ct * ca, -ct * sa, a * st], [0, sa, ca, d], [0, 0, 0, 1.0]])
 
 
-def _standard(a: list[float], d: list[float], alpha: list[float], theta: list[float] | None = None) -> np.ndarray:
-    """(n, 4, 4) what follows each joint, in standard DH."""
-    rows = zip(a, d, np.radians(alpha), np.radians(theta or [0.0] * len(a)), strict=True)
-    return np.array([_fixed(*row) for row in rows])
+# Columns: kind, a, d [m], alpha, theta [deg], mass [kg], its center in the frame at the far end of the link [m],
+# stiffness of the gear [N m/rad], and of the motions the middle, the largest distance from it and the largest velocity
+# [rad, rad/s].
+UR5E = """
+R  0       0.1625   90  0   3.761   0       -0.02561   0.00193   2.5e4   0.3  1.2  2.4
+R -0.425   0         0  0   8.058   0.2125   0         0.11336   2.5e4  -1.4  0.7  2.4
+R -0.3922  0         0  0   2.846   0.15     0         0.0265    1.5e4   1.7  0.9  2.4
+R  0       0.1333   90  0   1.37    0       -0.0018    0.01634   6e3    -1.2  1.4  2.4
+R  0       0.0997  -90  0   1.3     0        0.0018    0.01634   6e3    -1.3  1.4  2.4
+R  0       0.0996    0  0   0.365   0        0        -0.001159  6e3     0.4  1.8  2.4
+"""
+"""Universal Robots, "DH parameters for calculations of kinematics and dynamics"; so are the UR10e and the UR3e."""
+
+UR10E = """
+R  0        0.1807   90  0   7.369   0.021   0       0.027   5e4   0.3  1.2  1.6
+R -0.6127   0         0  0  13.051   0.38    0       0.158   5e4  -1.4  0.7  1.6
+R -0.57155  0         0  0   3.989   0.24    0       0.068   3e4   1.7  0.9  2.2
+R  0        0.17415  90  0   2.1     0       0.007   0.018   1e4  -1.2  1.4  2.4
+R  0        0.11985 -90  0   1.98    0       0.007   0.018   1e4  -1.3  1.4  2.4
+R  0        0.11655   0  0   0.615   0       0      -0.026   1e4   0.4  1.8  2.4
+"""
+
+PANDA = """
+R  0       0.333    0  0  4.970684   0.003875   0.002081  -0.1750    1.4e4   0.1  1.2  1.7
+R  0       0      -90  0  0.646926  -0.003141  -0.02872    0.003495  1.4e4  -0.2  0.9  1.7
+R  0       0.316   90  0  3.228604   0.027518   0.039252  -0.066502  1.4e4   0.1  1.2  1.7
+R  0.0825  0       90  0  3.587895  -0.05317    0.104419   0.027454  1.4e4  -1.6  1.1  1.7
+R -0.0825  0.384  -90  0  1.225946  -0.011953   0.041065  -0.038437  9e3     0.0  1.4  2.1
+R  0       0       90  0  1.666555   0.060149  -0.014117  -0.010517  9e3     1.8  1.4  2.1
+R  0.088   0       90  0  0.735522   0.010517  -0.004252   0.061597  9e3     0.5  1.6  2.1
+"""
+"""Franka Emika, "Denavit-Hartenberg parameters", in Craig's convention; links: Gaz et al., RA-L 4(4), 2019."""
+
+MECA500 = """
+R  0      0.135  -90    0  1.3   0      0.05  0     3e3  0.2  1.2  2.2
+R  0.135  0        0  -90  1.1  -0.07   0     0     3e3  0.1  0.7  2.2
+R  0.038  0      -90    0  0.8  -0.02   0     0.02  2e3  0.2  0.7  2.6
+R  0      0.12    90    0  0.6   0     -0.03  0     1e3  0.4  1.4  3.0
+R  0      0      -90    0  0.4   0      0     0     1e3  0.9  0.8  3.0
+R  0      0.07     0  180  0.1   0      0    -0.02  1e3  0.1  1.8  3.0
+"""
+"""A small arm: Mecademic, "Meca500 user manual"; its 4.5 kg are shared out by lengths."""
+
+RAIL_UR3E = """
+P  0        0.25      0   0  6.0     0      0     0       2e6   0.0  0.4  0.6
+R  0        0.15185  90   0  1.98    0     -0.02  0       1e4   0.3  1.2  2.4
+R -0.24355  0         0   0  3.4445  0.13   0     0.1157  1e4  -1.4  0.7  2.4
+R -0.2132   0         0   0  1.437   0.05   0     0.0238  6e3   1.7  0.9  2.4
+R  0        0.13105  90   0  0.871   0     -0.01  0.005   3e3  -1.2  1.4  2.4
+R  0        0.08535 -90   0  0.805   0      0.01  0.005   3e3  -1.3  1.4  2.4
+R  0        0.0921    0   0  0.261   0      0    -0.02    3e3   0.4  1.8  2.4
+"""
+"""On a linear axis, whose base is tilted by 35 deg about the rail [m, N/m in the first row]."""
 
 
-def _of_standard(after: np.ndarray, centers: list[list[float]]) -> dict[str, np.ndarray]:
-    """Frames of joints, and centers that the maker gives in DH frames, at the far ends of the links."""
-    ends = np.column_stack([centers, np.ones(len(centers))])
-    return {
-        "origins": np.concatenate([np.eye(4)[None], after[:-1]]),
-        "tip": after[-1],
-        "centers": np.einsum("nij,nj->ni", after, ends)[:, :3],
-    }
+def _arm(name: str, table: str, craig: bool = False, **more: Any) -> Arm:
+    """By a table in standard DH, Rz(theta) Tz(d) Tx(a) Rx(alpha), or in Craig's: Rx(alpha) Tx(a) Rz(theta) Tz(d)."""
+    kinds, *cells = zip(*(line.split() for line in table.split("\n") if line), strict=True)
+    a, d, alpha, theta, masses, x, y, z, *own = np.array(cells, dtype=float)
+    turns = zip(a, d, np.radians(alpha), np.radians(theta), strict=True)
+    centers = np.column_stack([x, y, z])
+    if craig:
+        origins = np.array([_fixed(a, 0, alpha) @ _fixed(0, d, 0) for a, d, alpha, _ in turns])
+        tip = _fixed(0, 0.107, 0)
+    else:
+        after = np.array([_fixed(*turn) for turn in turns])
+        origins, tip = np.concatenate([np.eye(4)[None], after[:-1]]), after[-1]
+        centers = np.einsum("nij,nj->ni", after[:, :3, :3], centers) + after[:, :3, 3]
+    if kinds[0] == "P":  # it slides along the base's x axis, and carries the rest upright
+        origins[0, :3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
+        origins[1, :3, :3] = origins[0, :3, :3].T @ origins[1, :3, :3]
+        origins[1, :3, 3], centers[0] = origins[0, :3, :3].T @ origins[1, :3, 3], 0.0
+    stiffness, home, swing, speed = own
+    return Arm(name, "".join(kinds), origins, tip, masses, centers, stiffness, home, swing, speed, **more)
 
 
-UR_TWISTS = [90.0, 0.0, 0.0, 90.0, -90.0, 0.0]
-UR_HOME = np.array([0.3, -1.4, 1.7, -1.2, -1.3, 0.4])
-UR_SWING = np.array([1.2, 0.7, 0.9, 1.4, 1.4, 1.8])
-
-
-def _ur5e() -> Arm:
-    """Universal Robots, "DH parameters for calculations of kinematics and dynamics", UR5e."""
-    after = _standard([0, -0.425, -0.3922, 0, 0, 0], [0.1625, 0, 0, 0.1333, 0.0997, 0.0996], UR_TWISTS)
-    wrists = [[0.0, -0.0018, 0.01634], [0.0, 0.0018, 0.01634], [0.0, 0.0, -0.001159]]
-    return Arm(
-        "ur5e",
-        "RRRRRR",
-        **_of_standard(after, [[0.0, -0.02561, 0.00193], [0.2125, 0.0, 0.11336], [0.15, 0.0, 0.0265], *wrists]),
-        masses=np.array([3.761, 8.058, 2.846, 1.37, 1.3, 0.365]),
-        stiffness=np.array([2.5e4, 2.5e4, 1.5e4, 6e3, 6e3, 6e3]),
-        home=UR_HOME,
-        swing=UR_SWING,
-        speed=np.full(6, 2.4),
-        loads=(0.3, 4.5),
-        catalogue="ur5e",
+TILTED = (0.0, -9.81 * np.sin(np.radians(35.0)), -9.81 * np.cos(np.radians(35.0)))
+ARMS = {
+    arm.name: arm
+    for arm in (
+        _arm("ur5e", UR5E, loads=(0.3, 4.5), catalogue="ur5e"),
+        _arm("ur10e", UR10E, loads=(0.5, 10.0), catalogue="ur10e"),
+        _arm("panda7", PANDA, craig=True, loads=(0.2, 2.8)),
+        _arm("meca500", MECA500, loads=(0.08, 0.5)),
+        _arm("rail-ur3e", RAIL_UR3E, loads=(0.2, 2.5), gravity=TILTED),
     )
-
-
-def _ur10e() -> Arm:
-    """The same page, UR10e."""
-    after = _standard([0, -0.6127, -0.57155, 0, 0, 0], [0.1807, 0, 0, 0.17415, 0.11985, 0.11655], UR_TWISTS)
-    centers = [[0.021, 0.0, 0.027], [0.38, 0.0, 0.158], [0.24, 0.0, 0.068], [0.0, 0.007, 0.018], [0.0, 0.007, 0.018]]
-    return Arm(
-        "ur10e",
-        "RRRRRR",
-        **_of_standard(after, [*centers, [0.0, 0.0, -0.026]]),
-        masses=np.array([7.369, 13.051, 3.989, 2.1, 1.98, 0.615]),
-        stiffness=np.array([5e4, 5e4, 3e4, 1e4, 1e4, 1e4]),
-        home=UR_HOME,
-        swing=UR_SWING,
-        speed=np.array([1.6, 1.6, 2.2, 2.4, 2.4, 2.4]),
-        loads=(0.5, 10.0),
-        catalogue="ur10e",
-    )
-
-
-def _panda() -> Arm:
-    """Franka Emika, "Denavit-Hartenberg parameters" (Craig's convention); links: Gaz et al., RA-L 4(4), 2019."""
-    rows = zip(
-        [0, 0, 0, 0.0825, -0.0825, 0, 0.088],
-        [0.333, 0, 0.316, 0, 0.384, 0, 0],
-        np.radians([0, -90, 90, 90, -90, 90, 90]),
-        strict=True,
-    )
-    return Arm(
-        "panda7",
-        "RRRRRRR",
-        origins=np.array([_fixed(a, 0, alpha) @ _fixed(0, d, 0) for a, d, alpha in rows]),
-        tip=_fixed(0, 0.107, 0),
-        masses=np.array([4.970684, 0.646926, 3.228604, 3.587895, 1.225946, 1.666555, 0.735522]),
-        centers=np.array(
-            [
-                [0.003875, 0.002081, -0.1750],
-                [-0.003141, -0.02872, 0.003495],
-                [0.027518, 0.039252, -0.066502],
-                [-0.05317, 0.104419, 0.027454],
-                [-0.011953, 0.041065, -0.038437],
-                [0.060149, -0.014117, -0.010517],
-                [0.010517, -0.004252, 0.061597],
-            ]
-        ),
-        stiffness=np.array([1.4e4] * 4 + [9e3] * 3),
-        home=np.array([0.1, -0.2, 0.1, -1.6, 0.0, 1.8, 0.5]),
-        swing=np.array([1.2, 0.9, 1.2, 1.1, 1.4, 1.4, 1.6]),
-        speed=np.array([1.7] * 4 + [2.1] * 3),
-        loads=(0.2, 2.8),
-    )
-
-
-def _meca() -> Arm:
-    """A small arm: Mecademic, Meca500 user manual, DH parameters. Its 4.5 kg are shared out by lengths."""
-    after = _standard(
-        [0, 0.135, 0.038, 0, 0, 0], [0.135, 0, 0, 0.12, 0, 0.07], [-90, 0, -90, 90, -90, 0], [0, -90, 0, 0, 0, 180]
-    )
-    centers = [[0.0, 0.05, 0.0], [-0.07, 0.0, 0.0], [-0.02, 0.0, 0.02], [0.0, -0.03, 0.0], [0.0, 0.0, 0.0]]
-    return Arm(
-        "meca500",
-        "RRRRRR",
-        **_of_standard(after, [*centers, [0.0, 0.0, -0.02]]),
-        masses=np.array([1.3, 1.1, 0.8, 0.6, 0.4, 0.1]),
-        stiffness=np.array([3e3, 3e3, 2e3, 1e3, 1e3, 1e3]),
-        home=np.array([0.2, 0.1, 0.2, 0.4, 0.9, 0.1]),
-        swing=np.array([1.2, 0.7, 0.7, 1.4, 0.8, 1.8]),
-        speed=np.array([2.2, 2.2, 2.6, 3.0, 3.0, 3.0]),
-        loads=(0.08, 0.5),
-    )
-
-
-def _rail() -> Arm:
-    """A UR3e (the same page as the UR5e) on a linear axis along a wall, its base tilted by 35 deg about the rail."""
-    after = _standard([0, -0.24355, -0.2132, 0, 0, 0], [0.15185, 0, 0, 0.13105, 0.08535, 0.0921], UR_TWISTS)
-    wrists = [[0.0, -0.01, 0.005], [0.0, 0.01, 0.005], [0.0, 0.0, -0.02]]
-    arm = _of_standard(after, [[0.0, -0.02, 0.0], [0.13, 0.0, 0.1157], [0.05, 0.0, 0.0238], *wrists])
-    along = np.array([[0, 0, 1, 0], [0, 1, 0, 0], [-1, 0, 0, 0.1], [0, 0, 0, 1.0]])  # z along the base's x
-    tilt = np.radians(35.0)
-    return Arm(
-        "rail-ur3e",
-        "PRRRRRR",
-        origins=np.concatenate([along[None], np.linalg.inv(along)[None] @ _fixed(0.0, 0.15, 0.0), arm["origins"][1:]]),
-        tip=arm["tip"],
-        masses=np.array([6.0, 1.98, 3.4445, 1.437, 0.871, 0.805, 0.261]),
-        centers=np.concatenate([[[0.0, 0.0, 0.0]], arm["centers"]]),
-        stiffness=np.array([2e6, 1e4, 1e4, 6e3, 3e3, 3e3, 3e3]),
-        home=np.concatenate([[0.0], UR_HOME]),
-        swing=np.concatenate([[0.4], UR_SWING]),
-        speed=np.array([0.6] + [2.4] * 6),
-        loads=(0.2, 2.5),
-        gravity=(0.0, -9.81 * np.sin(tilt), -9.81 * np.cos(tilt)),
-    )
-
-
-ARMS = {arm.name: arm for arm in (_ur5e(), _ur10e(), _panda(), _meca(), _rail())}
+}

@@ -15,7 +15,7 @@ from independent import noise as sensor
 from independent.arms import ARMS, Arm
 from independent.loads import LOADS
 from independent.motions import MOTIONS
-from independent.rig import Deviations, Rig
+from independent.rig import TILT, TOLERANCES, Deviations, Rig
 
 SEED = 4242
 CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
@@ -53,7 +53,6 @@ class Case:
         features: of `FEATURES` that it has.
         rig: the rig, and its clock.
         deviations: of the rig from what is stated.
-        known: those of them that an oracle is told.
         phi: (10,) of the load.
         bias: (6,) of the sensor.
         stamps: (T,) the times that are recorded [s].
@@ -67,7 +66,6 @@ class Case:
     features: tuple[str, ...]
     rig: Rig
     deviations: Deviations
-    known: Deviations
     phi: np.ndarray
     bias: np.ndarray
     stamps: np.ndarray
@@ -75,8 +73,9 @@ class Case:
     noise: sensor.Noise
 
     @property
-    def motion(self) -> str:
-        return self.kinds[0]
+    def tolerances(self) -> dict[str, float]:
+        """Standard deviations of what an oracle is not told of the rig."""
+        return TOLERANCES[self.preset] | ({"base": TILT} if "tilted" in self.features else {})
 
     @property
     def exact(self) -> tuple[np.ndarray, np.ndarray]:
@@ -136,11 +135,11 @@ def case(number: int, sound: bool = True) -> Case:
         low_pass=random.uniform(15.0, 40.0) if "low-pass" in features else None,
         elastic=random.uniform(0.5, 2.0) if "elastic" in features else 0.0,
     )
-    deviations, known = Deviations.drawn(arm, preset, random), Deviations.none(arm)
+    deviations = Deviations.drawn(arm, preset, random)
     if "tilted" in features:
         tilt, azimuth = np.radians(random.uniform(0.5, 2.0)), random.uniform(0.0, 2.0 * np.pi)
         for axis, part in enumerate((tilt * np.cos(azimuth), tilt * np.sin(azimuth))):
-            deviations, known = (each.with_step("base", axis, part) for each in (deviations, known))
+            deviations = deviations.with_step("base", axis, part)
     phi = LOADS[load](arm.loads[1], arm.loads[0], random)
     force = np.exp(random.uniform(np.log(0.05), np.log(0.5))) * (0.3 if arm.name == "meca500" else 1.0)
     level = np.array([force] * 3 + [force * random.uniform(0.02, 0.08)] * 3)
@@ -155,7 +154,6 @@ def case(number: int, sound: bool = True) -> Case:
         features=features,
         rig=rig,
         deviations=deviations,
-        known=known,
         phi=phi,
         bias=random.normal(size=6) * [3.0, 3.0, 3.0, 0.2, 0.2, 0.2],
         stamps=_jittered(stamps, random.uniform(0.1, 0.3), random) if "jitter" in features else stamps,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.interpolate import make_interp_spline
 
 from independent.arms import Arm
 
@@ -79,8 +80,8 @@ def _within_limits(arm: Arm, unscaled: Path, duration: float, random: np.random.
 def _from_place_to_place(
     arm: Arm, duration: float, random: np.random.Generator, stops: tuple[float, float], hurry: float
 ) -> Path:
-    smooth = bool(random.integers(2))
-    highest, steepest = (2.0, 2.0 * np.pi) if smooth else (1.5, 4.5)  # of a profile from 0 to 1 in unit time
+    profile = (_trapezoidal, _smooth)[random.integers(2)]
+    highest, steepest = (np.max(each) for each in profile(np.linspace(0.0, 1.0, 201))[1:])
     places, starts, times = [arm.home + 0.8 * arm.swing * random.uniform(-1, 1, len(arm.kinds))], [], []
     now = random.uniform(*stops)
     while now < duration:
@@ -94,7 +95,7 @@ def _from_place_to_place(
         q, dq, ddq = np.tile(places[0], (len(time), 1)), *np.zeros((2, len(time), len(arm.kinds)))
         for start, lasts, one, other in zip(starts, times, places[:-1], places[1:], strict=True):
             u = np.clip((time - start) / lasts, 0.0, 1.0)[:, None]
-            s, ds, dds = _smooth(u) if smooth else _trapezoidal(u)
+            s, ds, dds = profile(u)
             q, dq, ddq = q + s * (other - one), dq + ds * (other - one) / lasts, ddq + dds * (other - one) / lasts**2
         return q, dq, ddq
 
@@ -106,10 +107,12 @@ def _smooth(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return u - np.sin(angle) / (2.0 * np.pi), 1.0 - np.cos(angle), 2.0 * np.pi * np.sin(angle)
 
 
+_CORNERS = np.array([0.0, 0.05, 0.28, 0.33, 0.67, 0.72, 0.95, 1.0])
+_PUSH = make_interp_spline(_CORNERS, [0.0, 1.0, 1.0, 0.0, 0.0, -1.0, -1.0, 0.0], k=1)
+_SPEED, _WAY = _PUSH.antiderivative(1), _PUSH.antiderivative(2)
+
+
 def _trapezoidal(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A third of the time each to speed up, to go on and to slow down."""
-    middle, late = (u > 1 / 3) & (u < 2 / 3), u >= 2 / 3
-    s = np.where(late, 1.0 - 2.25 * (1.0 - u) ** 2, np.where(middle, 1.5 * u - 0.25, 2.25 * u**2))
-    ds = np.where(late, 4.5 * (1.0 - u), np.where(middle, 1.5, 4.5 * u))
-    inside = (u > 0.0) & (u < 1.0)
-    return s, ds, inside * np.where(late, -4.5, np.where(middle, 0.0, 4.5))
+    """A third of the time each to speed up, to go on and to slow down, with corners as round as drives make them."""
+    whole = _WAY(1.0)
+    return _WAY(u) / whole, _SPEED(u) / whole, _PUSH(u) / whole

@@ -1,7 +1,8 @@
 """What an estimate is held against: an oracle, the textbook, and whether a mistake shows at all.
 
-The oracle knows the exact motion, the noise's covariance and how large the tolerances are: it solves weighted least
-squares for load, bias and deviations, with the tolerances as priors. Nobody can do better from the same data.
+The oracle knows the exact motion, soft gears, the sensor's filter, the true time of every sample, the noise's
+covariance and how large the tolerances are: it solves weighted least squares for load, bias and deviations, with the
+tolerances as priors. Nobody can do better from the same data.
 """
 
 from __future__ import annotations
@@ -39,24 +40,27 @@ class Reference:
 
 
 def oracle(case: Case) -> Reference:
-    rig, known, noise = case.rig, case.known, case.noise
-    A = rig.wrench_rows(known)
-    columns, priors = [A, np.broadcast_to(np.eye(6), (len(A), 6, 6))], [np.zeros(16)]
-    for name, index, sd in known.steps(case.preset):
-        ends = [rig.wrench_rows(known.with_step(name, index, sign * 0.1 * sd)) @ case.phi for sign in (1.0, -1.0)]
+    rig, true, noise = case.rig, case.deviations, case.noise
+    A = rig.wrench_rows(true)
+    columns, priors, off = [A, np.broadcast_to(np.eye(6), (len(A), 6, 6))], [np.zeros(16)], [np.zeros(16)]
+    for name, index, sd in true.steps(case.tolerances):
+        ends = [rig.wrench_rows(true.with_step(name, index, sign * 0.1 * sd)) @ case.phi for sign in (1.0, -1.0)]
         columns.append(((ends[0] - ends[1]) / (0.2 * sd))[:, :, None])
         priors.append(np.array([sd**-2]))
+        off.append(true.parts[name][[index]])
     for shape, spread in zip(noise.shapes, noise.spread, strict=True):
         columns.append(shape[:, :, None] * np.eye(6))
         priors.append(spread**-2.0)
+        off.append(np.zeros(6))
     rest = case.recorded[1] - A @ case.phi  # about the truth, so that the first order is enough
     stacked = np.concatenate([*columns, rest[:, :, None]], axis=2)
     white = np.concatenate([whitened(stacked[:, i], noise, i, case.rig.time) for i in range(6)])
     X, y = white[:, :-1], white[:, -1]
-    precision = X.T @ X + np.diag(np.concatenate(priors))
+    prior = np.concatenate(priors)
+    precision = X.T @ X + np.diag(prior)
     scale = np.sqrt(np.diag(precision))
     covariance = np.linalg.inv(precision / np.outer(scale, scale)) / np.outer(scale, scale)
-    return Reference.of(case.phi + (covariance @ (X.T @ y))[:10], covariance[:10, :10])
+    return Reference.of(case.phi + (covariance @ (X.T @ y - prior * np.concatenate(off)))[:10], covariance[:10, :10])
 
 
 def whitened(columns: np.ndarray, noise: Noise, channel: int, time: np.ndarray) -> np.ndarray:

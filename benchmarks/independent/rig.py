@@ -39,6 +39,9 @@ TOLERANCES: dict[str, dict[str, float]] = {
 }
 """[m], [rad], share of all channels, share of each channel, [rad], [rad], [s]."""
 
+TILT = 0.02
+"""Of a base that nobody levelled: a standard deviation [rad]."""
+
 SIZES = {"place": 3, "turn": 3, "gain": 1, "channel gain": 6, "base": 2, "delay": 1}
 
 
@@ -65,10 +68,10 @@ class Deviations:
         changed[index] += step
         return Deviations({**self.parts, name: changed})
 
-    def steps(self, preset: str) -> Iterator[tuple[str, int, float]]:
+    def steps(self, tolerances: dict[str, float]) -> Iterator[tuple[str, int, float]]:
         """Every number of them with its standard deviation, where it has one."""
         for name, values in self.parts.items():
-            if sd := TOLERANCES[preset][name]:
+            if sd := tolerances[name]:
                 yield from ((name, index, sd) for index in range(values.size))
 
 

@@ -175,5 +175,6 @@ def _references(own: Case) -> Row:
 
 def _row(own: Case, log: Log, causes: Sequence[str], about: Row) -> Row:
     found = examined(_of_file(log, own.name, own.preset), [own.phi], causes)
-    told = {"name": own.name, "preset": own.preset, "features": " ".join((*own.features, own.motion, own.rig.arm.name))}
+    features = " ".join((*own.features, *own.kinds[:2], own.rig.arm.name))
+    told = {"name": own.name, "preset": own.preset, "features": features}
     return EMPTY | told | about | found
