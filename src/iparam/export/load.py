@@ -12,6 +12,7 @@ import numpy as np
 
 from iparam.arrays import ROUNDING, FloatArray, as_float_array, covariance_problem, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
+from iparam.estimation.assessment.verdict import refuting
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimate import part_message
 from iparam.estimation.result_file import read_result, stated_refutation, stated_remarks
@@ -108,7 +109,7 @@ class IdentifiedLoad:
             estimate.physically_consistent,
             estimate.remarks,
             estimate.robot,
-            "" if estimate.refutation is None else estimate.refutation.sentence,
+            next(iter(refuting(estimate.refutation, estimate.remarks)), ""),
             None if np.isnan(estimate.covariance_phi).any() else estimate.covariance_phi,
         )
 
@@ -214,7 +215,7 @@ class StaticLoad:
     def from_estimate(cls, estimate: Estimate) -> StaticLoad:
         """Mass and centre of mass of an `Estimate`."""
         estimate.require_weight("every export takes mass and centre of mass")
-        refuted = "" if estimate.refutation is None else estimate.refutation.sentence
+        refuted = next(iter(refuting(estimate.refutation, estimate.remarks)), "")
         frame = estimate.frame or _tool_frame_of(estimate.robot)
         return cls(estimate.mass, estimate.center_of_mass, frame, estimate.remarks, refuted)
 
