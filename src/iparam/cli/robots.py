@@ -12,7 +12,6 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 from iparam.arrays import FloatArray
-from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import AsJson, print_json, print_line, print_table
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import robot_of
@@ -102,7 +101,7 @@ def _print_folder(folder: Path, as_json: bool) -> None:
     for entry in entries:
         file, robot = shlex.quote(str(entry.path)), entry.robot
         if robot is None:
-            print_line(in_options(entry.problem))
+            print_line(entry.problem)
             continue
         open_ends = ", ".join(kind for kind, limited in entry.limited.items() if not limited)
         options = f"--base {shlex.quote(robot.base_frame)} --tip {shlex.quote(robot.tool_frame)}"

@@ -40,7 +40,7 @@ class RestCriterion:
         object.__setattr__(self, "covariance", frozen(symmetric_array(self.covariance, "covariance", 10)))
         noise = as_float_array(self.noise, "noise", (6,))
         if not (noise > 0.0).all():
-            raise InputError(f"noise must be six positive numbers, got {noise.tolist()}")
+            raise InputError(argument="noise", value=noise, expected="six positive numbers")
         object.__setattr__(self, "noise", frozen(noise))
 
     def values(self, candidates: FloatArray, chosen: FloatArray) -> FloatArray:

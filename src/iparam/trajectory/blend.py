@@ -52,7 +52,7 @@ class BlendedTrajectory(Trajectory):
 
     def __post_init__(self) -> None:
         if not isinstance(self.inner, Trajectory):
-            raise InputError(f"inner must be a Trajectory, got {type(self.inner).__name__}")
+            raise InputError(argument="inner", problem=f"must be a Trajectory, got {type(self.inner).__name__}")
         object.__setattr__(self, "blend_time", positive_number(self.blend_time, "blend_time", "s"))
         duration = positive_number(self.inner.duration + 2.0 * self.blend_time, "duration", "s")
         object.__setattr__(self, "duration", duration)

@@ -44,9 +44,12 @@ def require_motion(q: FloatArray, dq: FloatArray, planned: FloatArray, dt: float
     lasted = float((np.diff(q, axis=0) * after).sum() / max((after**2).sum(), 1e-12))
     if abs(lasted / dt - 1.0) > _OFF:
         raise InputError(
-            f"dt= is {dt:g} s, but the joints moved as in {lasted:.4g} s a step by their own velocities: step= has to "
-            "make exactly one physics step and update the articulation (Isaac Lab: dt=sim.get_physics_dt(), and no "
-            "decimation)"
+            argument="dt",
+            problem=(
+                f"is {dt:g} s, but the joints moved as in {lasted:.4g} s a step by their own velocities: step= has to "
+                "make exactly one physics step and update the articulation (Isaac Lab: dt=sim.get_physics_dt(), and "
+                "no decimation)"
+            ),
         )
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import AsJson, print_json, print_line
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.payload import read_result
@@ -82,13 +81,13 @@ class Doctor(CorrectedRunOptions):
     def _report(self, found: Checkup) -> None:
         color = sys.stdout.isatty()
         for check in found.checks:
-            lines = wrap(printable(in_options(check.finding)), _WIDTH - _LEVEL - _NAME) or [""]
+            lines = wrap(printable(check.finding), _WIDTH - _LEVEL - _NAME) or [""]
             level = f"{check.level:<{_LEVEL}}"
             shown = f"{_COLORS[check.level]}{level}\x1b[0m" if color else level
             sys.stdout.write(f"{shown}{check.name:<{_NAME}}{lines[0]}\n")
             for line in lines[1:]:
                 print_line(f"{'':<{_LEVEL + _NAME}}{line}")
         for cause in found.causes:
-            for number, line in enumerate(wrap(printable(in_options(cause)), _WIDTH - _LEVEL - _NAME)):
+            for number, line in enumerate(wrap(printable(cause), _WIDTH - _LEVEL - _NAME)):
                 head = f"{'cause':<{_LEVEL + _NAME}}" if number == 0 else " " * (_LEVEL + _NAME)
                 print_line(f"{head}{line}")

@@ -60,6 +60,6 @@ def expected_with_shape(shape: Shape, covariance_phi: ArrayLike, mass: float) ->
 def _weighed(shape: Shape, mass: float, deviation: float) -> ShapePosterior:
     """The shape and nothing but its mass [kg], which has that relative standard deviation."""
     if not (np.isfinite(mass) and mass > 0.0):
-        raise InputError(f"the guess of the payload's mass must be positive, got {mass!r} kg")
+        raise InputError(argument="payload_mass", value=mass, expected="positive [kg]")
     row = np.eye(1, 10) / (deviation * mass)
     return shape_posterior(shape, DataRows(row, row @ np.eye(10)[0] * mass), mass)

@@ -72,7 +72,7 @@ def joint_of(joint: UrdfJoint) -> Joint:
     """The joint with its origin and axis; refuses the types that a serial arm cannot have."""
     if joint.type in _UNSUPPORTED:
         raise joint.place.error(
-            f"type {joint.type!r} is not supported on the arm; choose base= and tip= so that it is not between them"
+            f"type {joint.type!r} is not supported on the arm; choose base and tip so that it is not between them"
         )
     axis = child(joint.element, "axis", joint.place)
     direction = np.array([1.0, 0.0, 0.0])

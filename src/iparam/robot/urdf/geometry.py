@@ -24,7 +24,7 @@ def origin_of(element: Element, place: Place) -> FloatArray:
         return np.eye(4)
     place = place.inside("origin")
     if origin.get("quat_xyzw") is not None:
-        raise place.error("attribute 'quat_xyzw' is not supported; write the rotation as rpy=")
+        raise place.error("attribute 'quat_xyzw' is not supported; write the rotation as rpy")
     rpy = vector(origin, "rpy", place, (0.0, 0.0, 0.0))
     return transform_from(rotation_from_rpy(rpy), vector(origin, "xyz", place, (0.0, 0.0, 0.0)))
 

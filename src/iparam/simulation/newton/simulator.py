@@ -60,7 +60,7 @@ class NewtonSimulator(ArmSimulator):
         """
         payloads = [payloads] if isinstance(payloads, Payload) else list(payloads)
         if not payloads:
-            raise InputError("run_many needs at least one payload")
+            raise InputError(argument="run_many", problem="needs at least one payload")
         for k, payload in enumerate(payloads):
             if not isinstance(payload, Payload):
                 raise InputError(f"payloads[{k}] of run_many must be a Payload, got {type(payload).__name__}")
