@@ -70,7 +70,7 @@ def test_a_folder_is_listed_with_what_to_paste(two_arms: Path, capsys: pytest.Ca
     assert main(["robots", "--from", "."]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert f"'{two_arms}' --base chest --tip l4: 4 joints, 0.00 kg" in shown
-    assert "broken.urdf: is not well-formed" in shown
+    assert "broken.urdf is not well-formed XML: " in shown
     assert "arms: 2; descriptions in which none can be told: 1" in shown
     assert main(["robots", "--from", ".", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)["descriptions"]

@@ -52,7 +52,12 @@ def as_options(fix: Mapping[str, Plain]) -> str:
 
 def in_words(remark: Remark) -> str:
     """A remark for those who run a command: its message, and the options that correct what it is about."""
-    return f"{remark.message} Correction: {as_options(remark.fix)}" if remark.fix else remark.message
+    return corrected(remark.message, remark.fix)
+
+
+def corrected(text: str, fix: Mapping[str, Plain] | None) -> str:
+    """What is wrong, and the options that correct it."""
+    return f"{text} Correction: {as_options(fix)}" if fix else text
 
 
 def error_in_words(error: IparamError) -> str:
