@@ -274,7 +274,7 @@ def test_a_frame_that_leads_nowhere_is_refused_unless_told(maker: Any, frame: st
 def test_no_frame_means_the_tool_with_a_warning(maker: Any) -> None:
     recording = read_bag(turned_tool_bag(maker, ""), "ur5e")
     assert recording.signal("wrench").values[0].tolist() == PULL
-    assert said(recording)["frame-unnamed"]["topic"] == "/wrench"
+    assert {one.values["topic"] for one in recording.remarks if one.code == "frame-unnamed"} == {"/wrench", "/imu"}
 
 
 def test_a_frame_that_changes_is_refused(maker: Any) -> None:

@@ -1,33 +1,24 @@
-"""The part of the page about excitation: what the motion could tell, predicted and obtained."""
+"""The part of the page about excitation: what the motion could tell."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import IparamError
-from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS
-from iparam.estimation.assessment.run_analysis import RunAnalysis
 from iparam.excitation.information.condition import condition_number
-from iparam.excitation.prediction import Prediction, predict_precision
 from iparam.plotting.matplotlib_backend import BLUE, SKY, new_figure, plain_log_ticks
-from iparam.recording.noise_level import white_noise_level
 from iparam.recording.statements import recorded_gravity
 from iparam.report.content import (
-    Block,
     Card,
     Cards,
-    Heading,
     Missing,
     Paragraph,
     Section,
-    Table,
     figure_card,
     missing_wrench,
 )
 from iparam.report.context import ReportContext
-from iparam.rounding import NORMAL_95, significant
-from iparam.sensing.noise import MeasurementNoise
+from iparam.rounding import significant
 
 HEIGHT = 3.1
 UNSEEN = 1e-6
@@ -50,39 +41,8 @@ def excitation_section(context: ReportContext) -> Section | Missing:
         gravity = recorded_gravity(recording)
         wanted = condition_number(robot, planned.trajectory, gravity, planned.fps).regressor
         sentence += f"; that of the planned motion is {significant(wanted)}"
-    prediction = _prediction(context, context.run)
-    blocks: list[Block] = [Paragraph(sentence + "."), Cards([_singular_card(values)])]
-    if prediction is not None:
-        blocks += [Heading("Predicted against obtained precision"), _precision_table(context, prediction)]
-    else:
-        blocks += [Paragraph("Left out: the predicted precision. Add the trajectory, the plan of this run.", "missing")]
+    blocks = (Paragraph(sentence + "."), Cards([_singular_card(values)]))
     return Section("excitation", "Excitation quality", blocks)
-
-
-def _prediction(context: ReportContext, run: RunAnalysis) -> Prediction | None:
-    """What the plan promised with the noise that this run had; None without a plan or a usable estimate."""
-    given = context.given
-    if given.trajectory is None or given.robot is None or given.recording is None:
-        return None
-    if not context.estimate.complete or context.estimate.mass <= 0.0:
-        return None
-    angles = given.recording.signals["q"].values if given.recording.has("q") else None
-    joint_noise = float(np.median(white_noise_level(angles))) if angles is not None and len(angles) > 2 else 0.0
-    planned, period = given.trajectory.trajectory, float(np.median(np.diff(run.problem.time)))
-    repetitions = max(1, round(float(np.ptp(run.problem.time)) / planned.duration))
-    try:
-        return predict_precision(
-            planned,
-            given.robot,
-            context.estimate.parameters,
-            MeasurementNoise(np.maximum(run.noise, 1e-9), joint_noise),
-            rate=1.0 / period,
-            repetitions=repetitions,
-            bias=context.estimate.sensor_bias is not None,
-            gravity=recorded_gravity(given.recording),
-        )
-    except IparamError:
-        return None
 
 
 def _singular_card(values: FloatArray) -> Card:
@@ -107,22 +67,3 @@ def _singular_card(values: FloatArray) -> Card:
         axes.set_ylim(0.4 * least, 2.5 * float(values[0]))
     words = "Of the stacked regressor in SI units, per root of a sample. The closer together, the better."
     return figure_card(figure, "singular-values", "Singular values.", words)
-
-
-def _precision_table(context: ReportContext, prediction: Prediction) -> Table:
-    predicted = NORMAL_95 * np.sqrt(np.diag(prediction.covariance_derived)) * SCALES
-    obtained = context.derived.half_widths * SCALES
-    truth = context.true_values
-    header = ["95 % half width of", "predicted", "obtained", "ratio"] + (["true error"] if truth is not None else [])
-    rows = []
-    for i, name in enumerate(NAMES):
-        ratio = obtained[i] / predicted[i] if predicted[i] > 0.0 else np.inf
-        row = [f"{name} [{UNITS[i]}]", significant(predicted[i]), significant(obtained[i]), significant(ratio)]
-        if truth is not None:
-            row.append(significant(abs(context.derived.values[i] - truth[i]) * SCALES[i]))
-        rows.append(row)
-    words = (
-        "The prediction is that of weighted least squares on the planned motion, with white noise of the size seen in "
-        "this run; it knows nothing of what else may be wrong."
-    )
-    return Table(header, rows, "Predicted against obtained precision", notes=words)
