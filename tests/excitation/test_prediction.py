@@ -1,4 +1,4 @@
-"""Predicted precision against Monte Carlo, targets, and the shortest time to them."""
+"""Predicted precision against Monte Carlo, and targets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 import iparam
 from iparam.errors import InputError, UnknownNameError
 from iparam.excitation.constraints.constraint import InfeasibleError
+from iparam.excitation.information.joint_noise import expected_processes
 from iparam.excitation.prediction import Prediction, Target, parse_targets, predict_precision
-from iparam.motion import JointProcess, kalman_smooth
+from iparam.motion import kalman_smooth
 from iparam.sensing.noise import MeasurementNoise, noise_preset
 from iparam.spatial.parameters import InertialParameters, inertia_entries
 from iparam.trajectory import WindowedFourierTrajectory
@@ -84,8 +85,8 @@ def test_wrench_noise_against_monte_carlo(robot, payload, motion, weighted: bool
 def test_joint_noise_against_monte_carlo(robot, payload, motion) -> None:
     # Angles so noisy, and a sensor so quiet, that the joints decide.
     noise = MeasurementNoise(1e-3 * NOISE.wrench, joint_angle=1e-4)
-    processes = tuple(JointProcess(4, 4.0, 1e-4, starts_at_rest=True, ends_at_rest=True) for _ in range(6))
     samples = motion.sample(RATE)
+    processes = expected_processes(samples.time, samples.q, noise.joint_angle)
     wrench = iparam.wrench_regressor(robot, samples.q, samples.dq, samples.ddq) @ payload.phi
     random = np.random.default_rng(0)
     clean = kalman_smooth(samples.time, samples.q, processes)
@@ -98,7 +99,7 @@ def test_joint_noise_against_monte_carlo(robot, payload, motion) -> None:
         A = iparam.wrench_regressor(robot, smoothed.q, smoothed.dq, smoothed.ddq)
         y = wrench + noise.wrench * random.standard_normal((len(A), 6))
         estimates.append(least_squares(A, y, noise.wrench) - distortion + payload.phi)
-    predicted = predict_precision(motion, robot, payload, noise, rate=RATE, processes=processes)
+    predicted = predict_precision(motion, robot, payload, noise, rate=RATE)
     exact_angles = predict_precision(motion, robot, payload, dataclasses.replace(noise, joint_angle=0.0), rate=RATE)
     assert (predicted.phi > 5 * exact_angles.phi).all()
     assert_agree(np.array(estimates), payload, predicted)
@@ -157,9 +158,6 @@ def test_what_cannot_be_predicted(robot, payload, motion) -> None:
         MeasurementNoise.from_model(noise_preset("ideal"))
     with pytest.raises(InputError, match="6 positive"):
         MeasurementNoise(np.zeros(6))
-    noisy = MeasurementNoise(NOISE.wrench, joint_angle=1e-4)
-    with pytest.raises(InputError, match="processes must be 6"):
-        predict_precision(motion, robot, payload, noisy, processes=[JointProcess(4, 4.0, 1e-4)])
 
 
 def test_a_harsh_sensor() -> None:
