@@ -63,10 +63,6 @@ class TrajectorySamples:
         return int(self.q.shape[1])
 
 
-JointMotion = TrajectorySamples
-"""The name that `TrajectorySamples` had; programs may have it."""
-
-
 class Trajectory(ABC):
     """A joint motion that is known at every time from 0 to ``duration``, with exact derivatives.
 
