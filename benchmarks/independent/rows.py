@@ -16,6 +16,7 @@ import numpy as np
 import iparam
 from independent.arms import Arm
 from independent.cases import Case, Log, case
+from independent.free_spectrum import free_spectrum
 from independent.loads import shown
 from independent.mistakes import MISTAKES, ORIENTATIONS
 from independent.references import SEEN, left_over, oracle, textbook
@@ -48,7 +49,9 @@ EMPTY: Row = {
     "fixed_error": float("nan"),
     "seconds": 0.0,
     "problem": "",
-    **dict.fromkeys(("truth", "value", "sd", "oracle", "oracle_sd", "textbook", "textbook_sd"), UNKNOWN),
+    **dict.fromkeys(
+        ("truth", "value", "sd", "oracle", "oracle_sd", "textbook", "textbook_sd", "model", "model_sd"), UNKNOWN
+    ),
 }
 """A row of which nothing is known; the last ones are mass, centre of mass and inertia about it."""
 
@@ -165,7 +168,12 @@ def mistaken_row(number: int) -> Row:
 
 def _references(own: Case) -> Row:
     best, plain = oracle(own), textbook(own)
+    model = {}
+    if own.kinds[0] != "static-poses":
+        found = free_spectrum(own)
+        model = {"model": found.values, "model_sd": found.deviations}
     return {
+        **model,
         "oracle": best.values,
         "oracle_sd": best.deviations,
         "textbook": plain.values,
