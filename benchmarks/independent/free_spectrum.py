@@ -25,8 +25,8 @@ WIDE = np.repeat([100.0, 100.0, 100.0, 1e3, 1e2], [1, 3, 6, 3, 3]) ** -2.0
 """Precision of load and bias before any data [kg, kg m, kg m^2, N, N m]: for directions that these do not show."""
 
 BLOCK = 0.06
-"""Time that means are taken over first [s]: arms move loads at less than 8 Hz. Beyond it the regressors hold nothing but
-errors of the angles, which a fit would escape with a lighter load."""
+"""Time that means are taken over first [s]: arms move loads at less than 8 Hz. Beyond it the regressors hold nothing
+but errors of the angles, which a fit would escape with a lighter load."""
 
 LEAST_BINS = 4
 """In a band."""
