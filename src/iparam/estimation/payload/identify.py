@@ -119,7 +119,10 @@ def identify_payload(
     if isinstance(recording, DataBuffer):
         recording = recording.to_recording()
     if not isinstance(recording, Recording):
-        raise InputError(f"recording must be a Recording, got {recording!r:.80}: Recording.load reads a file")
+        raise InputError(
+            f"recording must be a Recording, got {recording!r:.80}: Recording.load reads a file, and "
+            "iparam.estimation.least_squares(A, y) takes arrays"
+        )
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     recording = with_followers(recording, arm)
     job = _Job(
