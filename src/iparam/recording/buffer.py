@@ -107,7 +107,7 @@ class DataBuffer:
     def add_sample(self, sample: SensorData) -> None:
         """Add a sample, later than those before and of as many joints."""
         if not isinstance(sample, SensorData):
-            raise InputError(f"sample must be a SensorData, got {type(sample).__name__}")
+            raise InputError(argument="sample", problem=f"must be a SensorData, got {type(sample).__name__}")
         row = np.concatenate([[sample.timestamp], sample.q, sample.dq, sample.ddq, sample.force, sample.torque])
         with self._lock:
             if self._rows is None:
