@@ -168,7 +168,7 @@ def test_an_interruption_before_anything_is_done_leaves_nothing(useless: Path, t
         identify_fleet([useless], tmp_path / "fleet", PLAIN, executor=Stopped(1))
     assert not (tmp_path / "fleet").exists()
     with pytest.raises(
-        InputError, match=r"layout='\{arm\}.mcap' fits none of the recordings: 0.csv, 1.csv, 2.csv and 2"
+        InputError, match=r"layout '\{arm\}.mcap' fits none of the recordings: 0.csv, 1.csv, 2.csv and 2"
     ):
         identify_fleet([useless], tmp_path / "fleet", FleetSettings(layout=Layout("{arm}.mcap")))
     assert not (tmp_path / "fleet").exists()
