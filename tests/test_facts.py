@@ -15,6 +15,9 @@ SOURCE = Path(iparam.__file__).resolve().parent
 TEXTS = {"message", "messages", "warnings", "sentence", "complaint"}
 """Attributes that hold sentences for people."""
 
+KEYS = {"error", "message", "warnings", "sentence"}
+"""Entries of documents and tables that hold them."""
+
 LOOKS = {
     *("startswith", "endswith", "find", "index", "partition", "rpartition", "split", "rsplit", "replace"),
     *("removeprefix", "removesuffix", "match", "fullmatch", "search", "sub", "findall", "count"),
@@ -37,6 +40,10 @@ def is_text(node: ast.AST, errors: set[str]) -> bool:
     """Whether an expression is the text of a remark, a cause or an error."""
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and part.attr in TEXTS:
+            return True
+        if isinstance(part, ast.Name) and part.id in TEXTS - {"message", "messages"}:  # those of ROS are no sentences
+            return True
+        if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant) and part.slice.value in KEYS:
             return True
         if (
             isinstance(part, ast.Call)
@@ -76,6 +83,9 @@ def test_no_module_decides_by_a_sentence(path: Path) -> None:
         "x = [one for one in estimate.warnings if one.startswith('The data')]\nestimate.warnings[0].startswith('a')",
         "try:\n    f()\nexcept ValueError as error:\n    if 'robot' in str(error): pass",
         "re.search('robot', cause.sentence)",
+        "_TOO_FEW.search(error.message)",
+        "row['error'].replace(row['source'], '')",
+        "if sentence.startswith('The'): pass",
     ],
 )
 def test_the_rule_finds_decisions_by_text(code: str) -> None:

@@ -251,7 +251,7 @@ def test_many_recordings_in_memory_and_in_files(recorded: Make, pool: WorkerPool
     [
         ({"method": "nope"}, UnknownNameError, "unknown method 'nope'"),
         ({"method": 3}, InputError, "method must be the name of a method or an Estimator, got 3"),
-        ({"metod": "ls"}, InputError, r"takes no metod=. Did you mean method=\?"),
+        ({"metod": "ls"}, InputError, r"takes no metod. Did you mean method=\?"),
         ({"bias": "x"}, UnknownNameError, "unknown treatment of the bias 'x'"),
         ({"motion": "kalman"}, InputError, "motion must be a source of motion"),
         ({"wrench": "tcp"}, InputError, "wrench must be a source of the wrench"),
