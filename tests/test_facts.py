@@ -113,3 +113,48 @@ def test_no_module_outside_the_commands_names_an_option(path: Path) -> None:
 @pytest.mark.parametrize("code", ["raise InputError('name it with --robot')", "x = f'{path}: --rows {rows}'"])
 def test_the_rule_finds_options(code: str) -> None:
     assert list(options_in(ast.parse(code)))
+
+
+ARGUMENT = re.compile(r"(?<![^\s(])([a-z][a-z_]*)=(?!\")")
+NO_ARGUMENTS = {
+    "bridges/bag": {"journal_mode"},  # a word of SQLite
+    "bridges/isaac": {
+        "joints",
+        "step",
+        "dt",
+        "wrench",
+        "robot",
+        "units",
+        "meters",
+        "update_period",
+    },  # only for programs
+    "excitation": {"mass", "name"},  # targets such as mass=0.5%
+    "motion/orientation.py": {"qx", "qw"},  # columns, in a map
+    "recording/signal.py": {"unit", "frame"},  # how a Signal shows itself
+    "robot/urdf/elements.py": {"link"},  # an attribute of a URDF
+}
+"""What looks like an argument in a text and is none, by folder or file."""
+
+
+def arguments_in(tree: ast.AST) -> Iterator[str]:
+    """The arguments that sentences of a module name as ``name=``."""
+    comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in comments:
+            yield from ARGUMENT.findall(node.value) if " " in node.value and "<" not in node.value else ()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(SOURCE.rglob("*.py")) if not path.is_relative_to(SOURCE / "cli")],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_no_sentence_names_an_argument_that_its_error_should_carry(path: Path) -> None:
+    """It would be told so to those who typed a command; the fields of an error are written as options."""
+    place = path.relative_to(SOURCE).as_posix()
+    others = {name for key, names in NO_ARGUMENTS.items() if place.startswith(key) for name in names}
+    assert not set(arguments_in(ast.parse(path.read_text(encoding="utf-8")))) - others
+
+
+def test_the_rule_finds_arguments() -> None:
+    assert list(arguments_in(ast.parse("raise InputError(f'say with tip= which link')"))) == ["tip"]

@@ -177,7 +177,7 @@ def test_times_may_be_dates(unit: str, second: int, zone: str | None, tmp_path: 
     pyarrow.parquet.write_table(pyarrow.table({"time": times, "q0": [0.0] * 3}), tmp_path / "t.parquet")
     found = Recording.load(tmp_path / "t.parquet").signal("q").time
     np.testing.assert_allclose(found - 1.7e9, [0.0, 0.01, 0.02], atol=1e-6)
-    with pytest.raises(ContradictionError, match="in s by the file's header and in us by time_unit="):
+    with pytest.raises(ContradictionError, match="in s by the file's header and in us as stated"):
         Recording.load(tmp_path / "t.parquet", time_unit="us")
 
 

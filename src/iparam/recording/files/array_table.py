@@ -177,7 +177,8 @@ def _named_columns(
         for column, numbers in zip(_columns_of(name, part.shape[1]), part.T, strict=True):
             columns.setdefault(column, numbers)
     if "time" not in columns and not tells_poses(list(columns)):
-        raise FileFormatError(f"{source} has no array 'time'; its arrays: {_shapes(arrays)}{_way_out(arrays)}")
+        text, fix = _way_out(arrays)
+        raise FileFormatError(f"{source} has no array 'time'; its arrays: {_shapes(arrays)}{text}", fix=fix)
     return columns, odd, usual
 
 
@@ -190,18 +191,18 @@ def _time_name(names: Sequence[str]) -> str:
     return "time"
 
 
-def _way_out(arrays: Arrays) -> str:
+def _way_out(arrays: Arrays) -> tuple[str, dict[str, str]]:
     """How to say which array is the time, with one that can be: of several runs in a file, one of the first."""
     vectors = [name for name, array in arrays.items() if array.size > 1 and array.size == max(array.shape)]
     if not vectors:
-        return ". None of them is a vector, as a time is" if arrays else ""
+        return ". None of them is a vector, as a time is" if arrays else "", {}
     likely = next((name for name in vectors if _time_name([name.rpartition(".")[2]]) in name.split(".")), vectors[0])
     run, dot, _ = likely.rpartition(".")
     beside = [name for name in arrays if dot and name.rpartition(".")[0] == run and name != likely]
     known = [f"{last}={name}" for name in beside if (last := name.rpartition(".")[2]) in CHANNELS]
     if any(name.rpartition(".")[0] not in ("", run) for name in arrays) and known:
-        return f". If it holds several runs, say which: '{','.join([f'time={likely}', *known])}' as the map"
-    return f". If one of them is the time, say so: 'time={likely}' as the map"
+        return ". If it holds several runs, say which", {"map": ",".join([f"time={likely}", *known])}
+    return ". If one of them is the time, say so", {"map": f"time={likely}"}
 
 
 def _num_poses(wrench: NDArray[Any]) -> int:
