@@ -7,6 +7,7 @@ that a long recording does not have to fit into memory.
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +113,7 @@ def _csv_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
     import pyarrow
     import pyarrow.csv
 
+    pyarrow.enable_signal_handlers(False)  # they lose Ctrl-C: now and then the command went on
     if path.is_fifo():  # the file is read twice
         raise FileFormatError(f"{path} is no regular file")
     try:
@@ -119,9 +121,9 @@ def _csv_blocks(path: Path, names: Sequence[str]) -> Iterator[list[Any]]:
             line = file.readline(_LONGEST_HEADER).decode("utf-8-sig").rstrip("\r\n")
             header = [name.strip() for name in next(csv.reader([line]), [])]
             _check_columns(path, header, names)
-            file.seek(0)
+        with pyarrow.OSFile(os.fsencode(path)) as stream:  # not Python's: Ctrl-C would end one of its reads
             reader = pyarrow.csv.open_csv(
-                file,
+                stream,
                 read_options=pyarrow.csv.ReadOptions(column_names=header, skip_rows=1, use_threads=False),
                 convert_options=pyarrow.csv.ConvertOptions(
                     include_columns=list(names), column_types=dict.fromkeys(names, pyarrow.float64())

@@ -93,8 +93,10 @@ class CsvStates(StatesWriter):
 
     def write(self, rows: FloatArray) -> None:
         """See `StatesWriter`."""
+        import pyarrow
         from pyarrow.csv import WriteOptions, write_csv
 
+        pyarrow.enable_signal_handlers(False)  # see `sample_files`
         write_csv(_record_batch(rows), self._file, WriteOptions(include_header=False))
 
     def close(self) -> None:
