@@ -18,7 +18,6 @@ import numpy as np
 from tyro.conf import arg
 
 from iparam.cli.console.fixes import as_options, corrected, in_words
-from iparam.cli.console.option_names import in_options
 from iparam.cli.console.tables import fields_in_room, table_lines
 from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
@@ -84,7 +83,7 @@ def listed_in_table(remarks: Iterable[Remark]) -> None:
 
 def say(text: str) -> None:
     """Print a line about how the work goes."""
-    print(f"iparam: {printable(in_options(text))}", file=sys.stderr, flush=True)
+    print(f"iparam: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def print_json(result: Mapping[str, Any]) -> None:

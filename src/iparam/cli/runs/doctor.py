@@ -14,7 +14,6 @@ from tyro.conf import Positional, arg
 
 import iparam
 from iparam.cli.console.fixes import corrected
-from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import AsJson, print_json, print_line
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.payload import read_result
@@ -87,7 +86,7 @@ class Doctor(CorrectedRunOptions):
             self._print("", "cause", corrected(cause.sentence, cause.fix))
 
     def _print(self, level: Level, name: str, text: str) -> None:
-        lines = wrap(printable(in_options(text)), _WIDTH - _LEVEL - _NAME) or [""]
+        lines = wrap(printable(text), _WIDTH - _LEVEL - _NAME) or [""]
         shown = f"{level:<{_LEVEL}}"
         shown = f"{_COLORS[level]}{shown}\x1b[0m" if sys.stdout.isatty() else shown
         sys.stdout.write(f"{shown}{name:<{_NAME}}{lines[0]}\n")
