@@ -29,25 +29,15 @@ STOPPED = "error"
 
 UNKNOWN = [float("nan")] * 10
 EMPTY: Row = {
-    "corpus": "",
-    "name": "",
-    "group": "",
-    "preset": "",
-    "features": "",
-    "wrong": False,
-    "visible": False,
+    **dict.fromkeys(("corpus", "name", "group", "preset", "features", "fix", "fixed_verdict", "problem"), ""),
+    **dict.fromkeys(("wrong", "visible"), False),
     "verdict": STOPPED,
-    "error": float("nan"),
-    "mass_error": float("nan"),
+    "rank": 0,
+    "seconds": 0.0,
+    **dict.fromkeys(("error", "mass_error", "fixed_error"), float("nan")),
     "causes": [],
     "codes": [],
     "rules": [],
-    "rank": 0,
-    "fix": "",
-    "fixed_verdict": "",
-    "fixed_error": float("nan"),
-    "seconds": 0.0,
-    "problem": "",
     **dict.fromkeys(("truth", "value", "sd", "oracle", "oracle_sd", "textbook", "textbook_sd"), UNKNOWN),
 }
 """A row of which nothing is known; the last ones are mass, centre of mass and inertia about it."""
