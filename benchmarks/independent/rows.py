@@ -51,12 +51,19 @@ def examined(identify: Callable[[dict[str, Any]], Any], phis: Sequence[np.ndarra
     try:
         document = identify({}).to_document()
     except IparamError as error:
-        took = time.process_time() - start
-        return {"seconds": took, "problem": f"{type(error).__name__}: {error}"[:300], "truth": (truths or [UNKNOWN])[0]}
+        named = [name for name in dict.fromkeys((error.argument, *error.fix)) if name]
+        return {
+            "seconds": time.process_time() - start,
+            "truth": (truths or [UNKNOWN])[0],
+            "causes": named,
+            "fix": str(error.fix or ""),
+            "problem": f"{type(error).__name__}: {error}"[:300],
+            "rank": _rank([[one] for one in named], causes),
+        }
     row = {"seconds": time.process_time() - start, **of_document(document, truths)}
     named = [[one] for one in row["causes"]] or [[]]
     named[0] = [*named[0], *_codes(document, (Severity.CORRECTED, Severity.DOUBT))]
-    row["rank"] = next((rank for rank, slugs in enumerate(named, 1) if set(slugs) & set(causes)), 0)
+    row["rank"] = _rank(named, causes)
     if found := document["assessment"]["causes"]:
         row["fix"] = str(found[0]["fix"] or "")
         if causes and found[0]["fix"]:
@@ -64,6 +71,11 @@ def examined(identify: Callable[[dict[str, Any]], Any], phis: Sequence[np.ndarra
                 after = of_document(identify(_settings_of(found[0]["fix"])).to_document(), truths)
                 row |= {"fixed_verdict": after["verdict"], "fixed_error": after["error"]}
     return row
+
+
+def _rank(named: Sequence[Sequence[str]], right: Sequence[str]) -> int:
+    """Which of what is named is right, from 1; 0 where none is."""
+    return next((rank for rank, slugs in enumerate(named, 1) if set(slugs) & set(right)), 0)
 
 
 def of_document(document: dict[str, Any], truths: Sequence[np.ndarray]) -> Row:
