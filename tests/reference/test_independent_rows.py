@@ -27,6 +27,7 @@ def test_sound_case_is_examined_beside_its_references():
     assert np.all(np.abs(found["oracle"] - found["truth"]) <= 5.0 * found["oracle_sd"])
 
 
+@pytest.mark.thorough
 def test_mistake_that_no_load_explains_is_visible_and_its_cause_followed():
     turned = next(i for i, mistake in enumerate(rows.MISTAKES) if mistake.slug == "sensor-turned")
     found = rows.mistaken_row(turned)
