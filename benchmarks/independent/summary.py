@@ -142,12 +142,12 @@ def claims_of_model(rows: Sequence[Row]) -> list[list[str]]:
 def claims_of_mistakes(rows: Sequence[Row]) -> list[list[str]]:
     """Of logs in which something is wrong."""
     told = [row for row in rows if not (is_trusted(row) and row["error"] <= FAR)]
-    followed = [row for row in told if row["fixed_verdict"]]
+    followed, named = [row for row in told if row["fixed_verdict"]], any(row["rank"] for row in rows)
     table = [
         _counted("wrong and confident", rows, is_wrong_and_confident, ""),
         _counted("first cause's fix works when followed, of all told", told, _fix_works, "80 %"),
         _counted("... of those whose first cause has one", followed, _fix_works, ""),
-        _counted("cause among the first two", told, lambda row: 1 <= row["rank"] <= 2, "85 %"),
+        *([_counted("cause among the first two", told, lambda row: 1 <= row["rank"] <= 2, "85 %")] if named else []),
         _counted("refused, though within 2 sd and 5 %", rows, is_needlessly_refused, ""),
     ]
     if any(row["visible"] for row in rows):

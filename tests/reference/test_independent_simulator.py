@@ -150,6 +150,7 @@ def test_coloured_noise_has_the_covariance_that_the_oracle_is_told():
     np.testing.assert_allclose(found, told[[0, 5, 50]], atol=0.1)
 
 
+@pytest.mark.thorough
 def test_oracle_covers_the_truth():
     z = []
     for number in range(24):
