@@ -10,7 +10,7 @@ from iparam.errors import MissingExtraError
 from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.search.optimizer import OptimizationResult
 from iparam.excitation.search.start import StartResult
-from iparam.trajectory.blend import BlendedTrajectory
+from iparam.trajectory.jerk_limit import JerkLimitedTrajectory
 from iparam.trajectory.spline import QuinticSpline
 from iparam.trajectory.storage import TrajectoryFile, load_trajectory
 from iparam.trajectory.trajectory import ScaledMotion
@@ -34,12 +34,12 @@ def test_the_figure_is_the_motion(planned: TrajectoryFile) -> None:
 
 def test_every_family_has_a_readable_repr_a_table_and_a_plot(planned: TrajectoryFile) -> None:
     spline = QuinticSpline(np.array([0.0, 1.0, 3.0]), np.array([[0.0, 0.0], [0.5, 1.0], [1.0, 0.0]]))
-    motions = (planned.trajectory, spline, ScaledMotion(spline, 0.5), BlendedTrajectory(spline, 0.4))
+    motions = (planned.trajectory, spline, ScaledMotion(spline, 0.5), JerkLimitedTrajectory(spline, 0.4))
     names = [
         "WindowedFourierTrajectory(6 joints, 5 harmonics, 10 s)",
         "QuinticSpline(2 joints, 3 s)",
         "ScaledMotion(2 joints, 3 s)",
-        "BlendedTrajectory(2 joints, 3.8 s)",
+        "JerkLimitedTrajectory(2 joints, 3 s)",
     ]
     for motion, name in zip(motions, names, strict=True):
         assert repr(motion) == name

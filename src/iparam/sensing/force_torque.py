@@ -76,7 +76,7 @@ def force_torque_sensor(name: str) -> ForceTorqueSensor:
     """The sensor of that name; "ur5e" is the one in the flange of that arm."""
     sensor = _wrist_sensor(name)
     if sensor is None:
-        raise UnknownNameError("force/torque sensor", name, force_torque_sensors())
+        raise UnknownNameError("force/torque sensor", name, force_torque_sensors(), argument="sensor")
     return sensor
 
 

@@ -67,7 +67,7 @@ class ViewInput:
                 f"and {len(self.results)}"
             )
         if motions and self.robot is None:
-            raise InputError("a plan or a recording needs the robot that moves: give robot=...")
+            raise InputError("a plan or a recording needs the robot that moves", argument="robot")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -136,13 +136,6 @@ LINES = (
     Line("excite check", "@motion.json --robot ur5e --cell @cell.json", codes=(1,), quick=True),  # it is too fast
     Line("excite check", f"@calm.json --robot @arm.urdf --cell @cell.json {_BOX}"),
     Line("excite predict", f"@motion.json --robot @arm.urdf {_BOX}"),
-    Line(
-        "excite predict",
-        f"@motion.json --robot @arm.urdf --cell @cell.json {_BOX} --target mass=50% --output >timed.json",
-        slow=True,
-    ),
-    Line("excite predict", f"@motion.json --robot ur5e {_BOX} --shape @part.stl", slow=True),
-    Line("excite poses", "--robot ur5e --shape @part.stl --payload-mass 1 --count 4 --output >poses.json", slow=True),
     Line("excite poses", "--robot @arm.urdf --cell @cell.json --count 4 --output >poses.json"),
     Line("identify payload", "@run.parquet --static", codes=(1,), quick=True),  # it has no rests
     Line("identify payload", "@run.csv --robot ur5e --static", codes=(1,), quick=True),

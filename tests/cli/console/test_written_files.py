@@ -16,13 +16,12 @@ from iparam.cli.main import main
 from iparam.errors import FileWriteError, InputError
 
 READ = {
-    "robots": {"from_"},
     "kinematics batch": {"input"},
     "excite optimize": {"cell"},
     "excite random": {"cell"},
     "excite check": {"trajectory", "cell"},
-    "excite predict": {"trajectory", "cell", "shape"},
-    "excite poses": {"cell", "shape"},
+    "excite predict": {"trajectory", "cell"},
+    "excite poses": {"cell"},
     "identify payload": {"recording", "prior", "orientation", "sensor", "shape", "gripper"},
     "identify torque-payload": {"bare", "loaded", "known_load", "known_load_run"},
     **{f"ros2 {node}": {"setup"} for node in ("kinematics", "identify", "play", "compensate")},

@@ -47,8 +47,9 @@ def find_order(
     if settings.joint_names:
         if len(settings.joint_names) not in (robot.num_joints, len(robot.free_joints)):
             raise InputError(
-                f"{len(settings.joint_names)} joint names were given (joint_names=), and {joint_count(robot)}: "
-                f"{', '.join(robot.joint_names)}"
+                f"{len(settings.joint_names)} joint names were given, and {joint_count(robot)}: "
+                f"{', '.join(robot.joint_names)}",
+                argument="joint_names",
             )
         order = JointOrder(settings.joint_names, unnamed=True)
     else:

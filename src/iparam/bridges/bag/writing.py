@@ -119,7 +119,7 @@ def write_bag(
         What was written.
     """
     if storage not in ("mcap", "sqlite3"):
-        raise UnknownNameError("storage", storage, ("mcap", "sqlite3"))
+        raise UnknownNameError("storage", storage, ("mcap", "sqlite3"), argument="storage")
     arm, name = _robot(recording, robot)
     recording, _ = in_tool_frame(recording, arm)
     recording, joints = _written_joints(recording, arm)
@@ -165,7 +165,7 @@ def _robot(recording: Recording, robot: Robot | str | None) -> tuple[Robot, str]
     if isinstance(robot, Robot):
         return robot, robot.name
     if robot is None and not recording.robot:
-        raise InputError("the recording does not say which robot it belongs to: name the robot")
+        raise InputError("the recording does not say which robot it belongs to: name the robot", argument="robot")
     name = robot if robot is not None else stated_name(recording.robot, "the recording")
     return load_robot(name), name
 
@@ -189,8 +189,10 @@ def _stamps(name: str, signal: Signal, origin: int) -> IntArray:
     close = np.flatnonzero(np.diff(stamps) <= 0)
     if close.size:
         raise InputError(
-            f"{name} has samples less than a nanosecond apart, at {signal.time[close[0]]!r} s: ROS cannot tell them "
-            "apart"
+            argument=name,
+            problem=(
+                f"has samples less than a nanosecond apart, at {signal.time[close[0]]!r} s: ROS cannot tell them apart"
+            ),
         )
     return stamps
 
@@ -229,11 +231,13 @@ def _check_signals(recording: Recording, robot: Robot, joints: int) -> None:
             continue
         signal = recording.signal(name)
         if name in _JOINT_SIGNALS and signal.width != joints:
-            raise InputError(f"{name} has {signal.width} columns, but {joint_count(robot)}")
+            raise InputError(argument=name, problem=f"has {signal.width} columns, but {joint_count(robot)}")
         if name in _JOINT_SIGNALS or signal.frame == TOOL or (name == "wrench" and signal.frame == BASE):
             continue
         if not same_place(signal.frame, robot):
-            raise InputError(f"{name} is in frame {signal.frame!r}; a bag wants {robot.tool_frame!r}: convert it")
+            raise InputError(
+                argument=name, problem=f"is in frame {signal.frame!r}; a bag wants {robot.tool_frame!r}: convert it"
+            )
 
 
 def _check_topics(names: list[str], recording: Recording) -> None:

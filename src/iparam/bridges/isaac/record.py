@@ -54,9 +54,12 @@ def require_motion(q: FloatArray, dq: FloatArray, planned: FloatArray, dt: float
     lasted = float((np.diff(q, axis=0) * after).sum() / max((after**2).sum(), 1e-12))
     if abs(lasted / dt - 1.0) > _OFF:
         raise InputError(
-            f"dt= is {dt:g} s, but the joints moved as in {lasted:.4g} s a step by their own velocities: step= has to "
-            "make exactly one physics step and update the articulation (Isaac Lab: dt=sim.get_physics_dt(), and no "
-            "decimation)"
+            argument="dt",
+            problem=(
+                f"is {dt:g} s, but the joints moved as in {lasted:.4g} s a step by their own velocities: step= has to "
+                "make exactly one physics step and update the articulation (Isaac Lab: dt=sim.get_physics_dt(), and "
+                "no decimation)"
+            ),
         )
 
 
@@ -142,15 +145,17 @@ def record(
     """
     dt, settle = _number(dt, "dt"), _number(settle, "settle")
     if not 0.0 < dt <= 0.1:
-        raise InputError(f"dt= is one physics step, above 0 and at most 0.1 s, got {dt!r}")
+        raise InputError(argument="dt", problem=f"is one physics step, above 0 and at most 0.1 s, got {dt!r}")
     if settle < 0.0:
-        raise InputError(f"settle= must be at least 0 s, got {settle!r}")
+        raise InputError(argument="settle", value=settle, expected="at least 0 s")
     _require_kinds(trajectory, step, wrench, robot, units)
     if trajectory.num_joints != robot.num_joints:
         raise InputError(f"the plan moves {trajectory.num_joints} joints, and {robot.name} has {robot.num_joints}")
     names = list(joints) if joints is not None else list(robot.joint_names)
     if len(names) != robot.num_joints:
-        raise InputError(f"joints= must name the {robot.num_joints} joints of {robot.name}, got {len(names)}")
+        raise InputError(
+            argument="joints", problem=f"must name the {robot.num_joints} joints of {robot.name}, got {len(names)}"
+        )
     base = np.eye(4) if base_pose is None else rigid(base_pose, "base_pose")
     port = ArticulationPort(articulation, names)
     _state(port, environment)  # refuses an environment that there is not, before anything moves
@@ -191,14 +196,14 @@ def _state(port: ArticulationPort, environment: int) -> tuple[FloatArray, FloatA
     """Positions and velocities (n,) in one environment, in units of the stage."""
     q, dq = port.positions(), port.velocities()
     if type(environment) is not int or environment not in range(len(q)):
-        raise InputError(f"environment= must be from 0 to {len(q) - 1}, got {environment!r}")
+        raise InputError(argument="environment", value=environment, expected=f"from 0 to {len(q) - 1}")
     return q[environment], dq[environment]
 
 
 def _number(value: float, name: str) -> float:
     number = as_float_array(value, f"{name}=")
     if number.shape != ():
-        raise InputError(f"{name}= must be one number of seconds, got shape {number.shape}")
+        raise InputError(argument=name, problem=f"must be one number of seconds, got shape {number.shape}")
     return float(number)
 
 

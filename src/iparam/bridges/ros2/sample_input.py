@@ -180,7 +180,9 @@ class SampleInput:
         try:
             message = read_linear_acceleration(data)
             if message.frame not in ("", self._tool):
-                raise InputError(f"imu is in the frame {message.frame!r}, not in {self._tool}: left out")
+                raise InputError(
+                    argument="imu", problem=f"is in the frame {message.frame!r}, not in {self._tool}: left out"
+                )
         except InputError as error:
             buffer.refuse()
             self._node.get_logger().error(printable(str(error)), throttle_duration_sec=COMPLAINTS)

@@ -17,11 +17,18 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from tyro.conf import UseAppendAction
 
-from iparam.cli.console.typed_options import ALIASES, NUMBER, OF_EARLIER_TOOLS
 from iparam.errors import InputError
 
 if TYPE_CHECKING:
     from iparam.cli.command_table import Command
+
+ALIASES = {"seconds_budget": "time_budget"}
+"""Other names of options, and their own."""
+
+OF_EARLIER_TOOLS = {"json_path": "input", "output_path": "output", "restarts": "starts"}
+"""Options of the tools that this program replaces, and what they are called here."""
+
+NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)(?![\w.])"
 
 _INSTEAD = {"--dry-run": ("--amplitude", "--speed-scale")}
 """Options that take no value, and those that whoever gives them one may mean."""

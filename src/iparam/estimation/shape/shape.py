@@ -108,7 +108,7 @@ class Shape:
         if len(set(names)) < len(names):
             raise InputError(f"the parts of a shape need different names, got {', '.join(names)}")
         if not (np.isfinite(self.tolerance) and self.tolerance > 0.0):
-            raise InputError(f"tolerance must be positive [m], got {self.tolerance!r}")
+            raise InputError(argument="tolerance", value=self.tolerance, expected="positive [m]")
         extent = float(self.bounds[0].max())
         if extent == 0.0:
             raise InputError("all points of the shape are in one place: they fill no volume")
@@ -120,8 +120,11 @@ class Shape:
             )
         if self.tolerance >= 0.5 * extent and self.tolerance > DEFAULT_TOLERANCE:
             raise InputError(
-                f"tolerance must be less than half the size of the shape, {0.5 * extent:.3g} m, got "
-                f"{self.tolerance:g} m: what is off by more is no shape"
+                argument="tolerance",
+                problem=(
+                    f"must be less than half the size of the shape, {0.5 * extent:.3g} m, got {self.tolerance:g} m: "
+                    "what is off by more is no shape"
+                ),
             )
         if not np.sqrt(np.linalg.eigvalsh(self.whole.spread)[0]) > 1e-6 * extent:
             raise InputError("the points of the shape lie in a plane or on a line: they fill no volume")
@@ -173,12 +176,6 @@ class Shape:
         return sum(part.volume for part in self.parts)
 
     @property
-    def stated_mass(self) -> float | None:
-        """What it weighs if the densities of all parts are given, in the middle of their ranges [kg]; else None."""
-        masses = [part.volume * sum(part.density) / 2.0 for part in self.parts if part.density is not None]
-        return sum(masses) if len(masses) == len(self.parts) else None
-
-    @property
     def metric(self) -> bool:
         """Whether its volumes are in m^3, by how much of the box around it they fill: densities are then in kg/m^3."""
         return bool(LEAST_FILLED < self.volume / np.prod(self.bounds[0]) < MOST_FILLED)
@@ -189,12 +186,6 @@ class Shape:
         points = np.concatenate([part.outline for part in self.parts])
         low, high = points.min(axis=0), points.max(axis=0)
         return high - low, 0.5 * (low + high)
-
-    def beyond(self, size: ArrayLike, center: ArrayLike) -> float:
-        """How far it reaches out of a box of edge lengths ``size`` (3,) about ``center`` (3,) [m]; 0 if not."""
-        edges, middle = as_float_array(size, "size", (3,)), as_float_array(center, "center", (3,))
-        points = np.concatenate([part.outline for part in self.parts])
-        return max(float((np.abs(points - middle) - 0.5 * edges).max()), 0.0)
 
     def placed(self, pose: ArrayLike) -> Shape:
         """The shape moved by ``pose`` (4, 4), of its frame in the tool frame [m]."""
@@ -219,7 +210,7 @@ class Shape:
         names = [part.name for part in self.parts]
         for name in densities:
             if name not in names:
-                raise UnknownNameError("part of the shape", name, names)
+                raise UnknownNameError("part of the shape", name, names, argument="density")
         parts = [
             dataclasses.replace(part, density=densities[part.name]) if part.name in densities else part
             for part in self.parts

@@ -48,9 +48,9 @@ def merge_into_urdf(
         load.require_credit()
     tree = read_tree(source)
     if link is None and load.frame not in tree.links:
-        hint = f"Say with link= which link of {tree.file} has that frame."
-        raise UnknownNameError("link", load.frame, tree.links, hint=hint)
-    target = tree.known(load.frame if link is None else link)
+        hint = f"Say which link of {tree.file} has that frame."
+        raise UnknownNameError("link", load.frame, tree.links, hint=hint, argument="link")
+    target = tree.known(load.frame if link is None else link, "link")
     T_target_frame = _pose_of_frame(tree, target, load.frame)
     document = parseString(Path(source).read_bytes(), forbid_dtd=True)
     if as_link is None:
@@ -90,7 +90,9 @@ def _add_link(
         raise InputError(f"the new link needs a name, got {name!r}")
     joint = f"{target}-{name}"
     if name in tree.links:
-        raise InputError(f"{tree.file} has a link {name!r} already: choose another name, or merge into it with link=")
+        raise InputError(
+            f"{tree.file} has a link {name!r} already: choose another name, or merge into it", argument="link"
+        )
     if any(known.name == joint for known in tree.above.values()):
         raise InputError(f"{tree.file} has a joint {joint!r} already: choose another name for the new link")
     xyz, rpy = T_target_frame[:3, 3], rpy_from_rotation(T_target_frame[:3, :3])

@@ -26,8 +26,8 @@ from iparam.trajectory.trajectory import TrajectorySamples
 class MujocoRun:
     """One run of one scene: its state and its log.
 
-    ``mj_step`` computes forces, accelerations and sensors of the state that it finds and then moves on. So q and dq are
-    read before it, and what belongs to the same instant after it.
+    ``mj_step`` computes forces, accelerations and sensors of the state that it finds and then moves on. So q is read
+    before it, and what belongs to the same instant after it; the sensors once more, with the velocity of `RunLog`.
 
     Attributes:
         logs: of its one arm.
@@ -88,7 +88,7 @@ class MujocoRun:
             if friction is not None:
                 applied[:] = -friction.torque(dq)
             if logging[k]:
-                self._log.q[self._row], self._log.dq[self._row] = q, dq
+                self._log.q[self._row], self._log.dq[self._row] = q, dq  # dq as _write finds it
             step(model, data)
             if not error.dot(error) < LOST**2:  # true for NaN as well
                 self._log.report_loss(float(goal.time[k]), error, weight[: k + 1])
@@ -97,7 +97,15 @@ class MujocoRun:
         return asked, errors
 
     def _write(self) -> None:
-        data, row, log = self._data, self._row, self._log
+        """Log the instant from which the last step was taken; its velocity before the step is in the log."""
+        mujoco, model, data, row, log = self._mujoco, self._model, self._data, self._row, self._log
+        after = data.qvel.copy()
+        data.qvel = log.dq[row] = 0.5 * (log.dq[row] + after)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_sensorVel(model, data)
+        mujoco.mj_rnePostConstraint(model, data)
+        mujoco.mj_sensorAcc(model, data)
+        data.qvel = after
         log.ddq[row], log.tau[row], log.sensors[row] = data.qacc, data.actuator_force, data.sensordata
         log.tool_poses[row, :3, :3] = data.site_xmat[self._site].reshape(3, 3)
         log.tool_poses[row, :3, 3] = data.site_xpos[self._site]

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
+from iparam.regressor.wrench import wrench_regressor
 from iparam.robot.cell import WorkCell
 from iparam.robot.collision.scene import CollisionScene
+from iparam.robot.kinematics import tool_motion
 from iparam.robot.model import Robot
 from iparam.simulation.arm_scene import ArmScene, loaded_scene, run_together
 from iparam.simulation.arm_simulator import ArmSimulator
@@ -34,8 +36,8 @@ class NewtonRun:
     """One run of W arms: their states and their logs; a `Physics`.
 
     A step computes forces and accelerations of the state that it finds and then moves on, with semi-implicit Euler. So
-    positions, velocities and poses are read before it, and what belongs to the same instant after it: the solver's
-    accelerations, and what its joints transmit.
+    positions and poses are read before it, and what belongs to the same instant after it: the solver's accelerations,
+    and what its joints transmit. What the velocity of `RunLog` changes in the sensors is added by the arm's kinematics.
     """
 
     def __init__(
@@ -95,22 +97,25 @@ class NewtonRun:
                 self.logs[world].report_loss(float(goal.time[k]), error[world], weight[world, : k + 1])
             if wanted is not None and wanted[k]:
                 ddq = self._solver.mjw_data.qacc.numpy().reshape(self._shape).astype(np.float64)
-                self._write(q, dq, ddq, applied, now)
+                after = later.joint_qd.numpy().reshape(self._shape).astype(np.float64)
+                self._write(q, dq, 0.5 * (dq + after), ddq, applied, now)
             self._states = later, now
         if wanted is not None:
             for world, log in enumerate(self.logs):
                 log.count(asked[world], errors[world])
         return np.asarray(goal.q - errors)
 
-    def _write(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, tau: FloatArray, state: Any) -> None:
-        """Log the instant of a state, from which the last step was taken."""
+    def _write(
+        self, q: FloatArray, driven: FloatArray, dq: FloatArray, ddq: FloatArray, tau: FloatArray, state: Any
+    ) -> None:
+        """Log the instant of a state, from which the last step was taken with the velocities ``driven``."""
         row, joints = self._row, self._shape[1]
         per_world = (
             array.numpy().reshape(len(self.logs), self._bodies, -1).astype(np.float64)
             for array in (state.body_q, state.body_qd, self._observed.body_qdd, self._observed.body_parent_f)
         )
-        for log, payload, pose, velocity, acceleration, transmitted, *joint in zip(
-            self.logs, self._payloads, *per_world, q, dq, ddq, tau, strict=True
+        for log, payload, pose, velocity, acceleration, transmitted, before, *joint in zip(
+            self.logs, self._payloads, *per_world, driven, q, dq, ddq, tau, strict=True
         ):
             log.q[row], log.dq[row], log.ddq[row], log.tau[row] = joint
             link = joints - 1
@@ -126,7 +131,16 @@ class NewtonRun:
                 force, torque = turn @ transmitted[-1, :3], turn @ transmitted[-1, 3:]
                 log.sensors[row, :3] = force
                 log.sensors[row, 3:6] = torque + np.cross(payload.parameters.center_of_mass, force)
+            now, then = (_readings(log.robot, payload, joint[0], speed, joint[2]) for speed in (joint[1], before))
+            log.sensors[row] += now - then
         self._row += 1
+
+
+def _readings(robot: Robot, payload: Payload | None, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+    """(12,) what the sensors read of a motion by the arm's own kinematics."""
+    tool = tool_motion(robot, q, dq, ddq)
+    wrench = np.zeros(6) if payload is None else wrench_regressor(robot, q, dq, ddq) @ payload.parameters.phi
+    return np.concatenate([wrench, tool.linear_acceleration, tool.angular_velocity])
 
 
 def _rotation(quaternion: FloatArray) -> FloatArray:
@@ -189,7 +203,7 @@ class NewtonSimulator(ArmSimulator):
         """
         payloads = [payloads] if isinstance(payloads, Payload) else list(payloads)
         if not payloads:
-            raise InputError("run_many needs at least one payload")
+            raise InputError(argument="run_many", problem="needs at least one payload")
         for k, payload in enumerate(payloads):
             if not isinstance(payload, Payload):
                 raise InputError(f"payloads[{k}] of run_many must be a Payload, got {type(payload).__name__}")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.robot import Robot, robot_from_urdf
+from iparam.robot import Robot, load_robot
 from iparam.robot.urdf.elements import read_tree
 
 LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
@@ -105,7 +105,7 @@ READ_BY_BOTH: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_pinocchio_reads_is_read_alike(case: str, tmp_path: Path) -> None:
     parts, told = READ_BY_BOTH[case]
     path = write(tmp_path, **parts)
-    robot = robot_from_urdf(path)
+    robot = load_robot(path)
     assert largest_difference(robot, path) < 1e-9
     if not told:
         assert robot.notes == ()
@@ -115,21 +115,21 @@ def test_what_pinocchio_reads_is_read_alike(case: str, tmp_path: Path) -> None:
 
 
 def test_what_ros_refuses_and_has_one_meaning_is_read_too(tmp_path: Path) -> None:
-    bare = robot_from_urdf(write(tmp_path, AXIS))
+    bare = load_robot(write(tmp_path, AXIS))
     assert np.isinf(bare.limits.upper[1])
     (sentence,) = bare.notes
     assert sentence.startswith("joint 'j2': revolute without lower and upper limit, and was read as unlimited")
-    partly = robot_from_urdf(write(tmp_path, f'{AXIS}<limit lower="-1" upper="2"/>'))
+    partly = load_robot(write(tmp_path, f'{AXIS}<limit lower="-1" upper="2"/>'))
     assert partly.limits.lower[1] == -1.0
     assert np.isinf(partly.limits.velocity[1])
     assert partly.notes == ()  # the planner says what it does without: excitation/constraints/usable_limits.py
-    nameless = robot_from_urdf(write(tmp_path, root=""))
+    nameless = load_robot(write(tmp_path, root=""))
     assert nameless.name == "odd"
     assert nameless.notes == ("<robot>: has no name, and is called 'odd' after its file",)
     material = '<material name="m"><color rgba="1 0 0 1"/></material>'
-    assert robot_from_urdf(write(tmp_path, extra=2 * material)).notes == ()
+    assert load_robot(write(tmp_path, extra=2 * material)).notes == ()
     without = INERTIAL.replace('ixy="0.01"', "")
-    robot = robot_from_urdf(write(tmp_path, inertial=without))
+    robot = load_robot(write(tmp_path, inertial=without))
     inertial = robot.link("b").inertial
     assert inertial is not None
     assert inertial.inertia_about_com[1, 1] == 0.2
@@ -140,7 +140,7 @@ def test_what_ros_refuses_and_has_one_meaning_is_read_too(tmp_path: Path) -> Non
     ("limit", "lower", "upper"), [('lower="2"', 2.0, np.inf), ('upper="-1"', -np.inf, -1.0), ('lower="-2"', -2.0, 0.0)]
 )
 def test_one_end_of_a_range(limit: str, lower: float, upper: float, tmp_path: Path) -> None:
-    robot = robot_from_urdf(write(tmp_path, f'{AXIS}<limit {limit} velocity="1" effort="1"/>'))
+    robot = load_robot(write(tmp_path, f'{AXIS}<limit {limit} velocity="1" effort="1"/>'))
     assert (robot.limits.lower[1], robot.limits.upper[1]) == (lower, upper)
     assert bool(robot.notes) == (lower != -2.0)
 
@@ -151,15 +151,15 @@ def test_many_alike_are_one_sentence(tmp_path: Path) -> None:
         f'<child link="l{i}"/><limit velocity="1" effort="1"/></joint>'
         for i in range(12)
     )
-    robot = robot_from_urdf(write(tmp_path, extra=extra))
+    robot = load_robot(write(tmp_path, extra=extra))
     assert len(robot.notes) == 2  # and the links are massless
     assert robot.notes[0].startswith("joint 'k0', joint 'k1', ")
     assert "joint 'k7' and 4 more: revolute without" in robot.notes[0]
 
 
 def test_sound_descriptions_need_no_remark_and_copies_keep_them(tmp_path: Path) -> None:
-    assert robot_from_urdf(write(tmp_path)).notes == ()
-    odd = robot_from_urdf(write(tmp_path, AXIS))
+    assert load_robot(write(tmp_path)).notes == ()
+    odd = load_robot(write(tmp_path, AXIS))
     assert odd.with_armature(0.1).notes == odd.notes != ()
 
 
@@ -169,7 +169,7 @@ def test_measured_arms_agree_with_pinocchio(shared_data: Path) -> None:
     if not paths:
         pytest.skip(f"needs the arms, which are not in {shared_data}")
     for path in paths:
-        assert largest_difference(robot_from_urdf(path), path) < 1e-9, path.name
+        assert largest_difference(load_robot(path), path) < 1e-9, path.name
 
 
 def example_descriptions() -> list[Path]:
@@ -199,7 +199,7 @@ def test_the_longest_chain_of_every_example_agrees_with_pinocchio() -> None:
         tip = max(lengths, key=lambda leaf: lengths[leaf])
         if lengths[tip] == 0:
             continue
-        robot = robot_from_urdf(path, tip=tip)
+        robot = load_robot(path, tip=tip)
         try:
             difference = largest_difference(robot, path)
         except ValueError:  # a nameless robot, or names that Pinocchio cannot lock joints by

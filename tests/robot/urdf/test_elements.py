@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from iparam.errors import IparamError, RobotModelError, UnknownNameError
-from iparam.robot import JointKind, Robot, robot_from_urdf
+from iparam.robot import JointKind, Robot, load_robot
 from iparam.spatial import InertialParameters, exp_so3
 
 LIMIT = '<limit lower="-1" upper="2" velocity="3" effort="4"/>'
@@ -47,7 +47,7 @@ def load(tmp_path: Path) -> Callable[..., Robot]:
     def from_parts(*parts: str, **options: Any) -> Robot:
         path = tmp_path / "arm.urdf"
         path.write_text(f'<?xml version="1.0"?><robot name="arm">{"".join(parts)}</robot>', encoding="utf-8")
-        return robot_from_urdf(path, **options)
+        return load_robot(path, **options)
 
     return from_parts
 
@@ -96,7 +96,7 @@ def test_poses_and_lumped_inertias_agree_with_pinocchio(
 ) -> None:
     pin = pytest.importorskip("pinocchio")
     path = example_robot_urdf(name)
-    robot, model = robot_from_urdf(path, tip=tip), pin.buildModelFromUrdf(str(path))
+    robot, model = load_robot(path, tip=tip), pin.buildModelFromUrdf(str(path))
     off_chain = [model.getJointId(name) for name in model.names[1:] if name not in robot.joint_names]
     if off_chain:
         model = pin.buildReducedModel(model, off_chain, pin.neutral(model))
@@ -123,36 +123,15 @@ def test_links_behind_fixed_joints_and_locked_side_branches_are_lumped(load: Cal
     assert set(robot.frames) == {"base", "a", "b", "tool", "camera", "shutter", "left", "right"}
     assert len(robot.locked_joints) == 3
     assert robot.omitted_links == ()
-    cut = load(*GRIPPER, tip="tool", side_branches="cut")
-    extra = robot.chain.phi[:, 0] - cut.chain.phi[:, 0]
-    assert extra.tolist() == [2.0, 4.0]  # the shutter on the first body, both fingers on the second, 2 kg each
-
-
-def test_an_unknown_way_to_treat_side_branches_is_refused(load: Callable[..., Robot]) -> None:
-    with pytest.raises(UnknownNameError, match="known: lock, cut"):
-        load(*GRIPPER, tip="tool", side_branches="drop")
-
-
-def test_moving_side_branches_can_be_cut(load: Callable[..., Robot]) -> None:
-    robot = load(*GRIPPER, tip="tool", side_branches="cut")
-    assert robot.joint_names == ("j1", "j2")
-    assert robot.tool_frame == "tool"
-    assert set(robot.frames) == {"base", "a", "b", "tool", "camera"}
-    assert set(robot.omitted_links) == {"shutter", "left", "right"}
-    assert robot.chain.phi[:, 0].tolist() == [4.0, 4.0]
+    # 2 kg each: camera and shutter on the first body, tool and both fingers on the second.
+    assert robot.chain.phi[:, 0].tolist() == [6.0, 8.0]
 
 
 def test_a_rigid_link_beyond_the_tip_still_counts(load: Callable[..., Robot]) -> None:
-    robot = load(*GRIPPER, tip="b", side_branches="cut")
+    robot = load(*GRIPPER, tip="b")
     assert robot.tool_frame == "b"
     assert "tool" in robot.frames
-    assert robot.chain.phi[1, 0] == 4.0
-
-
-def test_joints_beyond_the_tip_can_be_cut(load: Callable[..., Robot]) -> None:
-    robot = load(*GRIPPER, tip="camera", side_branches="cut")
-    assert robot.joint_names == ("j1",)
-    assert set(robot.omitted_links) == {"shutter", "b", "tool", "left", "right"}
+    assert robot.chain.phi[1, 0] == 8.0
 
 
 def test_base_cuts_off_what_is_before_it(load: Callable[..., Robot]) -> None:
