@@ -29,7 +29,6 @@ from iparam.export import (
     draw_loads,
     export_load,
     load_of,
-    maker_remark,
     merge_into_urdf,
     read_load,
     write_into_stage,
@@ -164,9 +163,6 @@ class Export:
             self._note_arm(load, self.urdf)
         for one in load.remarks:
             note_remark(one)
-        other_maker = maker_remark(load.robot, name) if isinstance(load, IdentifiedLoad) else None
-        if other_maker is not None:
-            note_remark(other_maker)
         for remark in (*((load.refuted,) if load.refuted else ()), *load.violations, *cautions):
             note(one_line(remark))
         if self.output is None:
