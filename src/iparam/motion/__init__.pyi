@@ -1,4 +1,3 @@
-from .choice.process_choice import choose_causal_processes as choose_causal_processes
 from .choice.process_choice import choose_processes as choose_processes
 from .delay import Delay as Delay
 from .delay import estimate_delay as estimate_delay
@@ -6,7 +5,6 @@ from .filters import butterworth_smooth as butterworth_smooth
 from .filters import savitzky_golay_smooth as savitzky_golay_smooth
 from .joint_process import JointProcess as JointProcess
 from .kalman import JointKalmanFilter as JointKalmanFilter
-from .kalman import kalman_filter as kalman_filter
 from .kalman import kalman_smooth as kalman_smooth
 from .motion import MotionEstimate as MotionEstimate
 from .motion import MotionSample as MotionSample

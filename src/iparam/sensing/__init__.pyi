@@ -7,8 +7,6 @@ from .applied_setup import with_setup_stated as with_setup_stated
 from .correction import WRENCH_CHANNELS as WRENCH_CHANNELS
 from .correction import Correction as Correction
 from .force_torque import ForceTorqueSensor as ForceTorqueSensor
-from .force_torque import force_torque_sensor as force_torque_sensor
-from .force_torque import force_torque_sensors as force_torque_sensors
 from .force_torque import wrist_range_remarks as wrist_range_remarks
 from .noise import MeasurementNoise as MeasurementNoise
 from .noise import NoiseModel as NoiseModel

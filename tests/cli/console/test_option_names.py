@@ -90,8 +90,7 @@ NO_ARGUMENTS = {
     "motion/orientation.py": {"qx", "qw"},  # columns, in a value of map=
     "recording/signal.py": {"unit", "frame"},  # how a Signal shows itself
     "robot/plausibility.py": {"type"},  # attributes of a URDF
-    "robot/urdf/elements.py": {"link"},
-    "robot/urdf/geometry.py": {"rpy"},
+    "robot/urdf/elements.py": {"link", "rpy"},
 }
 """What looks like an argument in a sentence and is none of the library's, by folder or file."""
 

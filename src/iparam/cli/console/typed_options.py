@@ -42,12 +42,6 @@ _OTHER_WORDS = {
 _COUNTS = ("duration", "rate", "fps", "sensor_rate", "physics_rate", "samples", "runs", "repetitions", "harmonics")
 """Options that say how much there is to compute."""
 
-ALIASES = {"seconds_budget": "time_budget"}
-"""Other names of options, and their own."""
-
-OF_EARLIER_TOOLS = {"json_path": "input", "output_path": "output", "restarts": "starts"}
-"""Options of the tools that this program replaces, and what they are called here."""
-
 _NARROWING = ("rows", "time_range")
 """Options that leave out a part of a recording."""
 
@@ -130,7 +124,6 @@ def _options(arguments: Sequence[str], command: Command) -> Iterator[Typed]:
     for place, end in pairwise([*places, len(arguments)]):
         option, joined, value = arguments[place].partition("=")
         name = option[2:].replace("-", "_")
-        name = name if name in values else ALIASES.get(name, name)
         if name not in values:
             continue
         words = (value,) if joined else tuple(arguments[place + 1 : end])
