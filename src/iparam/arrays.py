@@ -51,17 +51,20 @@ def as_float_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) 
         array = np.asarray(value)
     except ValueError:
         raise InputError(
-            f"{name} is ragged: its rows have different lengths; expected {_shape_text(trailing)}"
+            argument=name, problem=f"is ragged: its rows have different lengths; expected {_shape_text(trailing)}"
         ) from None
     if array.dtype != _FLOAT64:
         if array.dtype.kind not in "fiub":
-            raise InputError(f"{name} must hold real numbers, got dtype {array.dtype}")
+            raise InputError(argument=name, problem=f"must hold real numbers, got dtype {array.dtype}")
         array = array.astype(np.float64)
     if trailing and array.shape[-len(trailing) :] != trailing:
-        raise InputError(f"{name} must have {_shape_text(trailing)}, got {array.shape}")
+        raise InputError(argument=name, problem=f"must have {_shape_text(trailing)}, got {array.shape}")
     if not _all_finite(array):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(f"{name} must be finite, got {array[where]} at index {where if len(where) != 1 else where[0]}")
+        raise InputError(
+            argument=name,
+            problem=f"must be finite, got {array[where]} at index {(where if len(where) != 1 else where[0])}",
+        )
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
@@ -70,7 +73,9 @@ def as_bounded_array(value: ArrayLike, name: str) -> FloatArray:
     array = as_float_array(value, name)
     beyond = np.abs(array) > LARGEST
     if beyond.any():
-        raise InputError(f"{name} must stay within +-{LARGEST:g}, got {array[beyond][0]:g}: in SI units?")
+        raise InputError(
+            argument=name, problem=f"must stay within +-{LARGEST:g}, got {array[beyond][0]:g}: in SI units?"
+        )
     return array
 
 

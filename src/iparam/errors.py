@@ -17,15 +17,16 @@ class IparamError(Exception):
     """Root of all errors raised on purpose by iparam.
 
     Args:
-        message: what is wrong, and the way out; "" makes it of argument, value and ``expected``.
+        message: what is wrong, and the way out; "" makes it of argument and problem.
         argument: of the function that was called, if the error is about one.
         value: that it has.
         expected: what it has to be, to follow "must be".
+        problem: what is wrong with it, to follow its name; "" makes it of value and ``expected``.
         fix: arguments that would correct it, by name.
 
     Attributes:
         message: what is wrong, without the fix, which each interface writes in its own way.
-        argument, value, expected, fix: as given.
+        argument, value, expected, problem, fix: as given, or as made.
         opens: whether the message begins with the argument, as one that was made of it does.
     """
 
@@ -36,10 +37,12 @@ class IparamError(Exception):
         argument: str = "",
         value: object = None,
         expected: str = "",
+        problem: str = "",
         fix: Mapping[str, Plain] | None = None,
     ) -> None:
         self.argument, self.value, self.expected, self.fix = argument, value, expected, dict(fix or {})
-        self.opens, self.message = not message, message or f"{argument} {self.complaint}"
+        self.problem = problem or (f"must be {expected}, got {_shown(value)}" if expected else "")
+        self.opens, self.message = not message, message or f"{argument} {self.problem}"
         named = argument if self.opens or not argument else f"{argument}=..."
         super().__init__(self.told(named, fix_text(self.fix)))
 
@@ -50,7 +53,7 @@ class IparamError(Exception):
             argument: as an interface writes it, "" if the error is about none.
             fix: in the same way.
         """
-        about = f"{argument} {self.complaint}" if self.opens else self.message
+        about = f"{argument} {self.problem}" if self.opens else self.message
         named = f" ({argument})" if argument and not self.opens and self.argument not in self.fix else ""
         return f"{about}{named}{f'. Set {fix}' if fix else ''}"
 
@@ -69,19 +72,20 @@ class IparamError(Exception):
             argument=names.get(self.argument, self.argument),
             value=self.value,
             expected=self.expected,
+            problem=self.problem,
             fix=fix,
         )
         return again
 
-    @property
-    def complaint(self) -> str:
-        """What is wrong with the value, to follow the name of the argument, or of the option that it is."""
-        text = repr(self.value)
-        return f"must be {self.expected}, got {text if len(text) <= 80 else f'{text[:80]}...'}"
-
     def __reduce__(self) -> tuple[Any, ...]:
         """As from another process: a class may take other arguments than its message."""
         return _again, (type(self), self.args, vars(self))
+
+
+def _shown(value: object) -> str:
+    """A value in a message: numbers of numpy as those of Python, and not too long."""
+    text = repr(value.tolist() if hasattr(value, "tolist") else value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
 
 
 def _again(kind: type[IparamError], arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> IparamError:
@@ -123,14 +127,14 @@ class StatedPathError(InputError):
 class UnknownNameError(IparamError, LookupError):
     """A robot, frame, method or column of that name does not exist; the message lists those that do."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[str], hint: str = "") -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str], hint: str = "", *, argument: str = "") -> None:
         choices = list(known)
         close = difflib.get_close_matches(str(name), choices, n=1)
         message = f"unknown {kind} {str(name)!r}"
         if close:
             message += f"; did you mean {close[0]!r}?"
         message += f" Known: {', '.join(choices)}." if close else f"; known: {', '.join(choices)}."
-        super().__init__(f"{message} {hint}".rstrip())
+        super().__init__(f"{message} {hint}".rstrip(), argument=argument, value=name)
 
 
 class RobotModelError(IparamError, ValueError):

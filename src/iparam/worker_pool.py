@@ -54,7 +54,7 @@ class WorkerPool(Executor):
     def __init__(self, num_workers: int | None = None, *, nice: int = 0) -> None:
         count = get_num_threads() if num_workers is None else num_workers
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise InputError(f"workers= must be a whole number from 1, got {num_workers!r}")
+            raise InputError(argument="workers", value=num_workers, expected="a whole number from 1")
         self.num_workers = count
         self._nice = nice
         self._threads = ThreadPoolExecutor(count, "iparam-worker")  # each waits for one process

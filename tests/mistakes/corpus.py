@@ -155,8 +155,7 @@ def _other_arm(index: int) -> Callable[[Workbench], Log]:
         else:
             folder = installed_description("panda").parents[2]
             name, tip = str(folder / "baxter_description" / "urdf" / "baxter.urdf"), "left_hand_link"
-        options = ("--robot", name, *(() if tip is None else ("--tip", tip)))
-        return Log(recording, iparam.load_robot(name, tip=tip), (bench.load,), options)
+        return Log(recording, iparam.load_robot(name, tip=tip), (bench.load,))
 
     return make
 

@@ -14,7 +14,6 @@ from tyro.conf import Positional, arg
 
 import iparam
 from iparam.bridges import bag
-from iparam.cli.console.option_names import in_options
 from iparam.cli.console.printing import AsJson, live_line, note, note_remark, print_json, print_line, print_table, say
 from iparam.cli.console.written_files import Writes
 from iparam.cli.identify.payload import Method
@@ -153,7 +152,7 @@ class Fleet(CorrectedRunOptions, SchedulerOptions):
             )
             return
         self._print_groups(groups, len(rows))
-        _print_some("errors", [f"{count:>6}  {in_options(text)}" for text, count in errors])
+        _print_some("errors", [f"{count:>6}  {text}" for text, count in errors])
         for title, findings in (("changes", changes), ("outliers", outliers)):
             _print_some(title, [f"  {one.label}: {one.sentence} ({one.sources[-1]})" for one in findings])
         print_line()

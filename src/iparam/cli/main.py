@@ -17,9 +17,7 @@ from typing import Annotated, Any, Union
 
 from iparam.child_process import safe_path_variables
 from iparam.cli.command_table import COMMANDS, Command, Entry, choose, overview
-from iparam.cli.console.fixes import error_in_words
-from iparam.cli.console.option_names import in_options, speak_for
-from iparam.cli.console.typed_options import OF_ARGUMENTS, naming_file, naming_option, remember, too_much
+from iparam.cli.console.fixes import error_in_words, speak_for
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.printable import printable
 
@@ -84,8 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return BROKEN_PIPE
     except Exception as error:
-        text = in_options(_sentence(error))
-        text = naming_option(text) if isinstance(error, OF_ARGUMENTS) else naming_file(text)
+        text = _sentence(error)
         if not _flushed():
             text = f"standard output: {text}"
         for line in [*(_traceback(error) if debug else ()), f"iparam: error: {text}"]:
@@ -117,7 +114,6 @@ def _return_large_memory() -> None:
 
 
 def _run(arguments: list[str]) -> None:
-    remember()
     if arguments[:1] == ["--version"]:
         from iparam import __version__
 
@@ -153,7 +149,6 @@ def _run(arguments: list[str]) -> None:
         config=(tyro.conf.FlagCreatePairsOff,),
     )
     command = filled.told(command)
-    remember(filled.arguments, command)
     written_files.check_outputs(command)
     command.run()
 
@@ -199,7 +194,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
-        return f"not enough memory for this many samples{too_much()}"
+        return "not enough memory for this many samples: use a part of the data, a shorter time or a lower rate"
     limit = _memory_limit()
     if limit is not None:  # libraries that cannot be loaded, threads that cannot be started: any error may come of it
         return f"{type(error).__name__}: {error}. Most likely ulimit -v allows too little memory ({limit >> 20} MB)"

@@ -113,18 +113,19 @@ class View(RecordedRunOptions):
                 feed.start()
                 while not feed.state.changed.wait(0.05) and not feed.ended.is_set() and not stop.is_set():
                     pass  # the page is arranged around the first pose
-                page = iparam.viewer.LivePage(
+                first = feed.state.snapshot()
+                scene = iparam.viewer.live_scene(
                     source.robot,
-                    feed.state,
                     title,
+                    None if first is None else first.q,
                     cell=cell,
                     gravity=source.gravity,
                     capsules=self.capsules,
-                    host=self.host,
-                    port=self.port,
                 )
+                live = iparam.viewer.LiveView(source.robot, feed.state)
+                page = iparam.viewer.ViewServer(scene, self.host, self.port, live)
                 try:
-                    for sentence in page.notes:
+                    for sentence in page.drawing.notes:
                         note(sentence)
                     print_line(f"page      {page.link}")
                     say("Ctrl-C ends it")
@@ -136,8 +137,6 @@ class View(RecordedRunOptions):
                             note(sentence)
                         if feed.failure is not None:
                             raise feed.failure
-                        if page.exit_code is not None:
-                            raise IparamError(f"the process of the page has ended, with {page.exit_code}")
                 finally:
                     page.close()
         finally:

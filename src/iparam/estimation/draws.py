@@ -63,7 +63,7 @@ def draw_parameters(phi: ArrayLike, covariance_phi: ArrayLike, count: int, seed:
     """
     center = as_float_array(phi, "phi", (10,))
     if center.shape != (10,):
-        raise InputError(f"phi must have shape (10,), got {center.shape}")
+        raise InputError(argument="phi", problem=f"must have shape (10,), got {center.shape}")
     total, start = _whole(count, "count", 1, MOST_DRAWS), _whole(seed, "seed", 0, 2**63)
     if not (report := check_consistency(center)):
         raise InputError(f"draws begin at a load that can exist, and this one cannot: {' '.join(report.violations)}")
@@ -87,16 +87,20 @@ def covariance_factor(covariance_phi: ArrayLike) -> FloatArray:
     """(10, r) L with L L^T = the covariance (10, 10) of phi, which has rank r; InputError if it is no covariance."""
     covariance = symmetric_array(covariance_phi, "covariance_phi", 10)
     if covariance.shape != (10, 10):
-        raise InputError(f"covariance_phi must have shape (10, 10), got {covariance.shape}")
+        raise InputError(argument="covariance_phi", problem=f"must have shape (10, 10), got {covariance.shape}")
     variances = np.diag(covariance)
     if (variances < 0.0).any():
-        raise InputError(f"covariance_phi has a negative variance, {variances.min():.3g}: no measurement has that")
+        raise InputError(
+            argument="covariance_phi",
+            problem=f"has a negative variance, {variances.min():.3g}: no measurement has that",
+        )
     # Of the correlations, so that kilograms and kg m^2 count alike.
     deviation = np.sqrt(np.where(variances > 0.0, variances, 1.0))
     values, vectors = np.linalg.eigh(covariance / np.outer(deviation, deviation))
     if values[0] < -_INDEFINITE:
         raise InputError(
-            f"covariance_phi is no covariance: its correlations have an eigenvalue of {values[0]:.3g}, below 0"
+            argument="covariance_phi",
+            problem=f"is no covariance: its correlations have an eigenvalue of {values[0]:.3g}, below 0",
         )
     known = values > 0.0
     factor: FloatArray = deviation[:, None] * vectors[:, known] * np.sqrt(values[known])
@@ -165,7 +169,7 @@ def _whole(value: int, name: str, least: int, most: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InputError(f"{name}= must be a whole number, got {value!r}") from None
+        raise InputError(argument=name, value=value, expected="a whole number") from None
     if not least <= number <= most:
-        raise InputError(f"{name}= must be from {least} to {most}, got {number}")
+        raise InputError(argument=name, problem=f"must be from {least} to {most}, got {number}")
     return number

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, covariance_problem, frozen
 from iparam.errors import InputError
-from iparam.estimation.assessment.verdict import verdict_on
+from iparam.estimation.assessment.verdict import refuting, verdict_on
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimate_table import estimate_html, estimate_lines, interval_groups
 from iparam.estimation.shape.found import FoundShape
@@ -265,8 +265,8 @@ class Estimate:
 
     def require_credit(self, what: str) -> None:
         """Raise an error if the data refute the result; ``what`` would act on it, in a sentence."""
-        if self.refutation is not None:
-            raise RefutedResultError(f"{what}, and this result is refuted by its own data: {self.refutation.sentence}")
+        for sentence in refuting(self.refutation, self.remarks):
+            raise RefutedResultError(f"{what}, and this result is refuted by its own data: {sentence}")
 
     @property
     def assessment(self) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def parse_targets(text: str) -> tuple[Target, ...]:
             raise InputError(f"target {part.strip()!r} is not of the form name=number and unit; example: {EXAMPLE}")
         name, number, unit = match[1].lower(), match[2], match[3]
         if name not in _UNITS:
-            raise UnknownNameError("target", match[1], _UNITS, hint=f"Example: {EXAMPLE}.")
+            raise UnknownNameError("target", match[1], _UNITS, hint=f"Example: {EXAMPLE}.", argument="targets")
         if unit not in _UNITS[name]:
             units = ", ".join(_UNITS[name])
             raise InputError(f"target {part.strip()!r} needs a unit that fits {name}: {units}; example: {EXAMPLE}")
@@ -215,7 +215,7 @@ def _check(trajectory: Trajectory, robot: Robot, payload: InertialParameters, re
     if payload.mass <= 0.0:
         raise InputError(f"the guess of the payload's mass must be positive, got {payload.mass:g} kg")
     if isinstance(repetitions, bool) or not isinstance(repetitions, int) or repetitions < 1:
-        raise InputError(f"repetitions must be a whole number from 1, got {repetitions!r}")
+        raise InputError(argument="repetitions", value=repetitions, expected="a whole number from 1")
 
 
 def _inverse_gram(gram: FloatArray) -> FloatArray:

@@ -81,7 +81,7 @@ def planning_problem(
     """
     if conditions is not None:
         if any(given is not None for given in (payload, payload_parameters, cell, limits)):
-            raise InputError("conditions= holds payload, cell and limits: give either that or those")
+            raise InputError(argument="conditions", problem="holds payload, cell and limits: give either that or those")
         if conditions.preset == REFERENCE:
             return _reference_problem_for(robot, gravity_vector(gravity))
         carried, cell, limits = conditions.payload, conditions.cell, conditions.limits
@@ -91,7 +91,7 @@ def planning_problem(
     bounds = PlanningLimits() if limits is None else limits
     for name, value in (("duration", duration), ("fps", fps)):
         if not (np.isfinite(value) and value > 0):
-            raise InputError(f"{name} must be positive, got {value!r}")
+            raise InputError(argument=name, value=value, expected="positive")
     known = {item.value: item for item in Criterion}
     if str(criterion) not in known:
         raise InputError(f"unknown criterion {str(criterion)!r}; known: {', '.join(known)}")
@@ -227,16 +227,16 @@ class SphereChecker:
             ("payload_half_extents", self._own("payload_half_extents", (3,))),
         ):
             if (sizes <= 0.0).any():
-                raise InputError(f"{name} must be positive, got {sizes.tolist()}")
+                raise InputError(argument=name, value=sizes, expected="positive")
         if self.clearance < 0.0:
-            raise InputError(f"clearance must not be negative, got {self.clearance:g}")
+            raise InputError(argument="clearance", problem=f"must not be negative, got {self.clearance:g}")
 
     def _own(self, name: str, shape: tuple[int, ...] | None) -> FloatArray:
         """A field as a checked array, or number, that cannot be changed; ``shape`` None for one number a joint."""
         value = as_float_array(getattr(self, name), name)
         if value.ndim != 1 if shape is None else value.shape != shape:
             expected = "(n,)" if shape is None else str(shape)
-            raise InputError(f"{name} must have shape {expected}, got {value.shape}")
+            raise InputError(argument=name, problem=f"must have shape {expected}, got {value.shape}")
         object.__setattr__(self, name, frozen(value) if value.ndim else float(value))
         return value
 
@@ -290,7 +290,7 @@ def reference_problem(
     names = robot.joint_names
     most = as_float_array(velocity, "velocity")
     if most.shape not in ((), (len(names),)):
-        raise InputError(f"velocity must be one number or {len(names)}, got shape {most.shape}")
+        raise InputError(argument="velocity", problem=f"must be one number or {len(names)}, got shape {most.shape}")
     return ExcitationProblem(
         robot,
         WrenchInformation(robot),

@@ -101,12 +101,13 @@ def choose_poses(
     """
     if not isinstance(count, int) or isinstance(count, bool) or not LEAST_POSES <= count <= MOST_POSES:
         raise InputError(
-            f"the number of poses must be a whole number from {LEAST_POSES} to {MOST_POSES}, got {count!r}: 10 "
-            "unknowns (mass, first moment and six biases) need gravity in three directions of the tool, and a fourth "
-            "to check them"
+            f"{count!r} poses are not from {LEAST_POSES} to {MOST_POSES}: 10 unknowns (mass, first moment and six "
+            "biases) need gravity in three directions of the tool, and a fourth to check them",
+            argument="count",
+            value=count,
         )
     if not isinstance(seed, int) or seed < 0:
-        raise InputError(f"seed must be a whole number, at least 0, got {seed!r}")
+        raise InputError(argument="seed", value=seed, expected="a whole number, at least 0")
     if not gravity_vector(gravity).any():
         raise InputError("without gravity, nothing is to be seen in poses at rest: move the load instead")
     if not turns_gravity(problem.robot, gravity):
@@ -119,7 +120,8 @@ def choose_poses(
     if start is not None:
         raise InfeasibleError(
             f"the start pose q0 itself violates '{start.constraint}' by {-start.margin:.4g} {start.unit} "
-            f"({start.label}): choose another with q0=, or relax that constraint"
+            f"({start.label}): choose another, or relax that constraint",
+            argument="q0",
         )
     selection = _Selection(problem, np.random.default_rng(seed), gravity)
     chosen = selection.run(count)

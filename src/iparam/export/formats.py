@@ -133,7 +133,7 @@ def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool
     """
     chosen = FORMATS.get(format_name)
     if chosen is None:
-        raise UnknownNameError("format", format_name, FORMATS)
+        raise UnknownNameError("format", format_name, FORMATS, argument="format")
     if not force:
         load.require_consistency()
         load.require_credit()

@@ -12,6 +12,7 @@ import numpy as np
 
 from iparam.arrays import ROUNDING, FloatArray, as_float_array, covariance_problem, frozen
 from iparam.errors import ContradictionError, FileFormatError, InputError, IparamError
+from iparam.estimation.assessment.verdict import refuting
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimate import part_message
 from iparam.estimation.result_file import read_result, stated_refutation, stated_remarks
@@ -74,10 +75,10 @@ class IdentifiedLoad:
         inertia = as_float_array(self.inertia_about_com, "inertia_about_com")
         for name, array, shape in (("center_of_mass", center, (3,)), ("inertia_about_com", inertia, (3, 3))):
             if array.shape != shape:
-                raise InputError(f"{name} must have shape {shape}, got {array.shape}")
+                raise InputError(argument=name, problem=f"must have shape {shape}, got {array.shape}")
         words = self.frame.split()
         if not all(word.isprintable() for word in words) or not words or len(self.frame.splitlines()) > 1:
-            raise InputError(f"frame must be a printable name on one line, got {self.frame!r}")
+            raise InputError(argument="frame", value=self.frame, expected="a printable name on one line")
         object.__setattr__(self, "mass", float(as_float_array(self.mass, "mass").reshape(())))
         object.__setattr__(self, "center_of_mass", frozen(center + 0.0))  # + 0.0: no -0.0 in the files
         object.__setattr__(self, "inertia_about_com", frozen(symmetric_array(inertia, "inertia_about_com", 3) + 0.0))
@@ -85,7 +86,7 @@ class IdentifiedLoad:
         if self.covariance_phi is not None:
             covariance = symmetric_array(self.covariance_phi, "covariance_phi", 10)
             if covariance.shape != (10, 10):
-                raise InputError(f"covariance_phi must have shape (10, 10), got {covariance.shape}")
+                raise InputError(argument="covariance_phi", problem=f"must have shape (10, 10), got {covariance.shape}")
             if problem := covariance_problem(covariance):
                 raise InputError(f"covariance_phi {problem}")
             object.__setattr__(self, "covariance_phi", frozen(covariance))
@@ -108,7 +109,7 @@ class IdentifiedLoad:
             estimate.physically_consistent,
             estimate.remarks,
             estimate.robot,
-            "" if estimate.refutation is None else estimate.refutation.sentence,
+            next(iter(refuting(estimate.refutation, estimate.remarks)), ""),
             None if np.isnan(estimate.covariance_phi).any() else estimate.covariance_phi,
         )
 
@@ -214,7 +215,7 @@ class StaticLoad:
     def from_estimate(cls, estimate: Estimate) -> StaticLoad:
         """Mass and centre of mass of an `Estimate`."""
         estimate.require_weight("every export takes mass and centre of mass")
-        refuted = "" if estimate.refutation is None else estimate.refutation.sentence
+        refuted = next(iter(refuting(estimate.refutation, estimate.remarks)), "")
         frame = estimate.frame or _tool_frame_of(estimate.robot)
         return cls(estimate.mass, estimate.center_of_mass, frame, estimate.remarks, refuted)
 

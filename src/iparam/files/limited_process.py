@@ -124,7 +124,7 @@ def _error(kind: str, told: Mapping[str, Any], source: str, memory: int) -> Exce
     found: type[IparamError] = getattr(iparam.errors, kind, FileFormatError)
     error = found.__new__(found)
     fix = {name: plain(value) for name, value in told["fix"].items()}
-    IparamError.__init__(error, told["message"], argument=told["argument"], fix=fix)
+    IparamError.__init__(error, told["message"], argument=told["argument"], problem=told["problem"], fix=fix)
     return error
 
 
@@ -149,8 +149,8 @@ def _serve(channel: Connection) -> None:
         answer, parts = {"error": _OUT_OF_MEMORY, "arrays": []}, []
     except IparamError as error:
         kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == iparam.errors.__name__)
-        argument = "" if error.opens else error.argument
-        told = {"message": error.message, "argument": argument, "fix": error.fix}
+        message = "" if error.opens else error.message
+        told = {"message": message, "argument": error.argument, "problem": error.problem, "fix": error.fix}
         answer, parts = {"error": kind, **told, "arrays": []}, []
     except Exception as error:  # whatever a parser meets in a damaged file
         said = "" if isinstance(error, _OF_CODE) else " ".join(str(error).split())[:_LONGEST_REASON]

@@ -140,5 +140,5 @@ def _checked_address(address: str) -> str:
     except ValueError:
         known = False
     if not known:
-        raise InputError(f"scheduler={address!r} must be 'local' or an address such as tcp://HOST:PORT")
+        raise InputError(argument="scheduler", value=address, expected="'local' or an address such as tcp://HOST:PORT")
     return address

@@ -135,7 +135,9 @@ def identify_many(
     """
     _check_arguments(robot, settings)
     if isinstance(recordings, str | os.PathLike | Recording) or not isinstance(recordings, Iterable):
-        raise InputError(f"recordings must be a list of recordings, or another iterable, got {recordings!r:.80}")
+        raise InputError(
+            argument="recordings", problem=f"must be a list of recordings, or another iterable, got {recordings!r:.80}"
+        )
     function = functools.partial(_identify_one, robot, settings)
     outcomes = in_order(run_jobs(function, _each_checked(recordings), executor))
     return [outcome.value if outcome.error is None else outcome.error for outcome in outcomes]  # type: ignore[misc]
@@ -154,7 +156,7 @@ def _check_arguments(robot: Robot | str | None, settings: Mapping[str, Any]) -> 
     for name in settings:
         if name not in known:
             close = "".join(f" Did you mean {one}=?" for one in difflib.get_close_matches(name, known, 1))
-            raise InputError(f"identify_payload takes no {name}=.{close} It takes {', '.join(known)}")
+            raise InputError(f"identify_payload takes no {name}.{close} It takes {', '.join(known)}", argument=name)
     check_settings(**settings)
     is_name = isinstance(robot, str) and robot.lower() in robot_names()
     if not (robot is None or isinstance(robot, Robot) or is_name or (isinstance(robot, str) and Path(robot).is_file())):

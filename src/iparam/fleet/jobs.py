@@ -62,7 +62,9 @@ def run_jobs(
             yield from run_jobs(function, jobs, pool)
         return
     if not isinstance(executor, Executor):
-        raise InputError(f"executor must be a concurrent.futures.Executor or None, got {type(executor).__name__}")
+        raise InputError(
+            argument="executor", problem=f"must be a concurrent.futures.Executor or None, got {type(executor).__name__}"
+        )
     numbered = enumerate(jobs)
     running: dict[Future[Result], int] = {}
     try:

@@ -144,7 +144,9 @@ class Layout:
         if not named or not set(named) <= set(FIELDS) or len(set(named)) < len(named):
             known = ", ".join(f"{{{name}}}" for name in FIELDS)
             example = "{arm}/{tool}/{time}"
-            raise InputError(f"layout= must name some of {known}, each once, e.g. {example!r}; got {self.text!r}")
+            raise InputError(
+                argument="layout", problem=f"must name some of {known}, each once, e.g. {example!r}; got {self.text!r}"
+            )
 
     @functools.cached_property
     def _expression(self) -> re.Pattern[str]:
@@ -180,7 +182,7 @@ class Layout:
         if not others:
             return None
         if len(others) == len(names):
-            raise InputError(f"layout={self.text!r} fits none of the recordings: {_listed(others)}")
+            raise InputError(argument="layout", problem=f"{self.text!r} fits none of the recordings: {_listed(others)}")
         return remark(
             "layout-misfits", layout=self.text, count=len(others), recordings=len(names), names=_listed(others)
         )

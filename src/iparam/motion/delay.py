@@ -128,7 +128,7 @@ def estimate_delay(
         gravity: (3,) in base axes [m/s^2].
     """
     if not (np.isfinite(max_delay) and max_delay > 0):
-        raise InputError(f"max_delay must be positive, got {max_delay!r} s")
+        raise InputError(argument="max_delay", problem=f"must be positive, got {max_delay!r} s")
     angles = recording.signal("q")
     motion = kalman_smooth(angles.time, angles.values)
     fits = _Fits(motion, recording.signal("wrench"), robot, gravity, max_delay, _MOST_SAMPLES)

@@ -36,9 +36,12 @@ def butterworth_smooth(time: ArrayLike, q: ArrayLike, cutoff: float, order: int 
     steps = np.diff(stamps)
     period = float(np.median(steps))
     if not 0 < cutoff < 0.5 / period:
-        raise InputError(f"cutoff must be between 0 and half the sampling rate, {0.5 / period:g} Hz, got {cutoff!r} Hz")
+        raise InputError(
+            argument="cutoff",
+            problem=f"must be between 0 and half the sampling rate, {0.5 / period:g} Hz, got {cutoff!r} Hz",
+        )
     if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= 12:
-        raise InputError(f"order must be a whole number from 1 to 12, got {order!r}")
+        raise InputError(argument="order", value=order, expected="a whole number from 1 to 12")
     grid, even = stamps, angles
     if np.ptp(steps) > _UNEVEN * period:
         count = math.ceil((stamps[-1] - stamps[0]) / period) + 1

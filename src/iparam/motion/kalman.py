@@ -122,7 +122,7 @@ class JointKalmanFilter:
         if not processes:
             raise InputError("a filter needs the motion model of at least one joint, got none")
         if not (np.isfinite(period) and period > 0):
-            raise InputError(f"period must be a positive time in s, got {period!r}")
+            raise InputError(argument="period", value=period, expected="a positive time in s")
         self._models = tuple(processes)
         orders = np.array([process.order for process in self._models])
         powers = np.arange(orders.max())
@@ -180,7 +180,9 @@ class JointKalmanFilter:
             state[:, 0] = angles / self._noises
         else:
             if time <= self._time:
-                raise InputError(f"time must be later than the sample before, {self._time!r} s, got {time!r} s")
+                raise InputError(
+                    argument="time", problem=f"must be later than the sample before, {self._time!r} s, got {time!r} s"
+                )
             transition, noise_root = self._transition(time - self._time)
             state = np.matmul(transition, state[:, :, None])[:, :, 0]
             rows = np.concatenate([np.matmul(transition, root), noise_root], axis=2).transpose(0, 2, 1)
@@ -231,5 +233,7 @@ def _each_joint(
 
 def _models(processes: Sequence[JointProcess], num_joints: int) -> Sequence[JointProcess]:
     if len(processes) != num_joints:
-        raise InputError(f"q has {num_joints} joints, but there are motion models for {len(processes)}")
+        raise InputError(
+            argument="q", problem=f"has {num_joints} joints, but there are motion models for {len(processes)}"
+        )
     return processes

@@ -35,7 +35,9 @@ class LaggedKalmanFilter:
 
     def __init__(self, process: JointProcess, period: float, lag: int, num_joints: int) -> None:
         if not (np.isfinite(period) and period > 0) or lag < 0:
-            raise InputError(f"period must be positive and lag at least 0, got {period!r} s and {lag!r}")
+            raise InputError(
+                argument="period", problem=f"must be positive and lag at least 0, got {period!r} s and {lag!r}"
+            )
         self._process, self._lag = process, lag
         self._units = process.omega ** np.arange(3)[:, None]  # state i is d^i q / dt^i / omega^i
         self._powers = np.arange(process.order)
@@ -67,7 +69,10 @@ class LaggedKalmanFilter:
         else:
             elapsed = time - self._times[(self._count - 1) % len(self._times)]
             if not elapsed > 0.0:
-                raise InputError(f"time must be later than that of the sample before, got a step of {elapsed!r} s")
+                raise InputError(
+                    argument="time",
+                    problem=f"must be later than that of the sample before, got a step of {elapsed!r} s",
+                )
             if abs(elapsed - self._step) > 1e-6 * elapsed:
                 self._step, self._transition = elapsed, self._transition_over(self._process.omega * elapsed)
         slot = self._count % len(self._times)

@@ -72,7 +72,9 @@ class MotionEstimate:
     def __post_init__(self) -> None:
         time = as_float_array(self.time, "time")
         if time.ndim != 1 or time.size == 0 or (np.diff(time) <= 0).any():
-            raise InputError(f"time must be strictly increasing with shape (T,), got shape {time.shape}")
+            raise InputError(
+                argument="time", problem=f"must be strictly increasing with shape (T,), got shape {time.shape}"
+            )
         object.__setattr__(self, "time", frozen(time))
         shape = (time.size, *np.shape(self.q)[1:])
         n = shape[-1]
@@ -91,7 +93,9 @@ class MotionEstimate:
                 continue
             array = as_float_array(value, name)
             if array.shape not in shapes or len(shape) != 2:
-                raise InputError(f"{name} must have shape {' or '.join(str(s) for s in shapes)}, got {array.shape}")
+                raise InputError(
+                    argument=name, problem=f"must have shape {' or '.join(str(s) for s in shapes)}, got {array.shape}"
+                )
             object.__setattr__(self, name, frozen(array))
         if (self.linear_acceleration_minus_gravity is None) != (self.linear_acceleration_noise is None):
             raise InputError("linear_acceleration_minus_gravity and linear_acceleration_noise come together")
@@ -224,7 +228,9 @@ def checked_angles(time: object, q: object, least: int) -> tuple[FloatArray, Flo
     stamps = as_float_array(time, "time")  # type: ignore[arg-type]
     angles = as_float_array(q, "q")  # type: ignore[arg-type]
     if stamps.ndim != 1 or angles.ndim != 2 or angles.shape[0] != stamps.size or angles.shape[1] == 0:
-        raise InputError(f"time must have shape (T,) and q (T, n), got {stamps.shape} and {angles.shape}")
+        raise InputError(
+            argument="time", problem=f"must have shape (T,) and q (T, n), got {stamps.shape} and {angles.shape}"
+        )
     if stamps.size < least:
         raise InputError(
             f"joint angles of at least {least} samples are needed, got {stamps.size}: single poses hold no motion; "
@@ -233,7 +239,10 @@ def checked_angles(time: object, q: object, least: int) -> tuple[FloatArray, Flo
     backwards = np.flatnonzero(np.diff(stamps) <= 0)
     if backwards.size:
         i = int(backwards[0])
-        raise InputError(f"time must be strictly increasing, got {stamps[i]!r} and then {stamps[i + 1]!r} at {i + 1}")
+        raise InputError(
+            argument="time",
+            problem=f"must be strictly increasing, got {stamps[i]!r} and then {stamps[i + 1]!r} at {i + 1}",
+        )
     return stamps, angles
 
 

@@ -134,12 +134,14 @@ def _times(first: Signal, start: float, stop: float, rate: float | None, times: 
     if times is not None:
         grid = as_float_array(times, "times")
         if grid.ndim != 1 or grid.size == 0 or (np.diff(grid) <= 0).any():
-            raise InputError(f"times must be strictly increasing with shape (T,), got shape {grid.shape}")
+            raise InputError(
+                argument="times", problem=f"must be strictly increasing with shape (T,), got shape {grid.shape}"
+            )
         return grid
     if rate is None:
         return first.time
     if not (np.isfinite(rate) and rate > 0):
-        raise InputError(f"rate must be positive, got {rate!r} Hz")
+        raise InputError(argument="rate", problem=f"must be positive, got {rate!r} Hz")
     return start + np.arange(int(np.floor((stop - start) * rate * (1.0 + 1e-12))) + 1) / rate
 
 

@@ -42,16 +42,16 @@ class SensorData:
     def __post_init__(self) -> None:
         stamp = as_float_array(self.timestamp, "timestamp")
         if stamp.shape != ():
-            raise InputError(f"timestamp must be one number, got shape {stamp.shape}")
+            raise InputError(argument="timestamp", problem=f"must be one number, got shape {stamp.shape}")
         object.__setattr__(self, "timestamp", float(stamp) + 0.0)
         joints = np.shape(self.q)
         if len(joints) != 1 or joints[0] == 0:
-            raise InputError(f"q must have shape (n,), got {joints}")
+            raise InputError(argument="q", problem=f"must have shape (n,), got {joints}")
         shapes = {"q": joints, "dq": joints, "ddq": joints, "force": (3,), "torque": (3,)}
         for name, shape in shapes.items():
             value = as_float_array(getattr(self, name), name)
             if value.shape != shape:
-                raise InputError(f"{name} must have shape {shape}, got {value.shape}")
+                raise InputError(argument=name, problem=f"must have shape {shape}, got {value.shape}")
             object.__setattr__(self, name, frozen(value))
 
 
@@ -90,7 +90,7 @@ class DataBuffer:
 
     def __init__(self, max_samples: int = 10_000) -> None:
         if isinstance(max_samples, bool) or not isinstance(max_samples, int) or max_samples < 1:
-            raise InputError(f"max_samples must be a whole number from 1, got {max_samples!r}")
+            raise InputError(argument="max_samples", value=max_samples, expected="a whole number from 1")
         self._capacity = max_samples
         self._lock = threading.Lock()
         self._rows: FloatArray | None = None  # (capacity, 1 + 3 n + 6): timestamp, q, dq, ddq, force, torque

@@ -99,7 +99,8 @@ def column_names(name: str, width: int) -> list[str]:
     if channel is not None and channel.columns:
         if width != len(channel.columns):
             raise InputError(
-                f"{name} has the {len(channel.columns)} components {', '.join(channel.columns)}, got {width}"
+                argument=name,
+                problem=f"has the {len(channel.columns)} components {', '.join(channel.columns)}, got {width}",
             )
         return list(channel.columns)
     return [f"{name}{i}" for i in range(width)]
@@ -157,7 +158,7 @@ def _words(columns: str | Iterable[str]) -> list[str]:
     parts = columns.split(",") if isinstance(columns, str) else list(columns)
     words = [str(part).strip() for part in parts]
     if "time" not in words:
-        raise InputError(f"columns must name time, got {','.join(words)!r}")
+        raise InputError(argument="columns", problem=f"must name time, got {','.join(words)!r}")
     for word in words:
         if not (word in ("time", IGNORED) or _NAME.fullmatch(word) or _NUMBERED.fullmatch(word)):
             raise InputError(f"columns holds {word!r}, which is no name; groups: {', '.join(CHANNELS)}")

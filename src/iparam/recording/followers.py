@@ -78,8 +78,11 @@ def joint_signal(recording: Recording, robot: Robot, name: str) -> Signal:
     if signal.width != robot.num_joints:
         columns = "1 column" if signal.width == 1 else f"{signal.width} columns"
         raise InputError(
-            f"{name} has {columns}, but {joint_count(robot)} between {robot.base_frame!r} and "
-            f"{robot.tool_frame!r}; choose base= and tip= of the arm that was recorded"
+            argument=name,
+            problem=(
+                f"has {columns}, but {joint_count(robot)} between {robot.base_frame!r} and {robot.tool_frame!r}; "
+                "choose base and tip of the arm that was recorded"
+            ),
         )
     return signal
 

@@ -51,7 +51,9 @@ class Recording:
 
     def __post_init__(self) -> None:
         if not isinstance(self.robot, str):
-            raise InputError(f"robot must be a name or a path as text, got {type(self.robot).__name__}")
+            raise InputError(
+                argument="robot", problem=f"must be a name or a path as text, got {type(self.robot).__name__}"
+            )
         for name, signal in self.signals.items():
             if not isinstance(signal, Signal):
                 raise InputError(f"signal {name!r} must be a Signal, got {type(signal).__name__}")
@@ -62,7 +64,7 @@ class Recording:
         check_stated_units(self.metadata)
         remarks: Any = self.remarks
         if not isinstance(remarks, list | tuple) or not all(isinstance(one, Remark) for one in remarks):
-            raise InputError("remarks must be a sequence of iparam.remarks.Remark")
+            raise InputError(argument="remarks", problem="must be a sequence of iparam.remarks.Remark")
         object.__setattr__(self, "remarks", tuple(dict.fromkeys(remarks)))
 
     @property
@@ -126,7 +128,7 @@ class Recording:
         """The signal of that name."""
         if name not in self.signals:
             about = [one.message for one in self.remarks if one.values.get("signal") == name]
-            hint = about[0] if about else f"If columns of the file hold it, say which: map='{name}=HEADER*'"
+            hint = about[0] if about else f"If columns of the file hold it, say which: '{name}=HEADER*' as the map"
             raise UnknownNameError("signal", name, self.signals, hint=hint)
         return self.signals[name]
 
@@ -282,7 +284,7 @@ def _json_copy(metadata: Mapping[str, Any]) -> dict[str, Any]:
     try:
         copy = parse_json(json_line(dict(metadata)), "it")
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"metadata must be what JSON can hold: {error}") from None
+        raise InputError(argument="metadata", problem=f"must be what JSON can hold: {error}") from None
     if any(not isinstance(key, str) for key in metadata):
         raise InputError("the keys of metadata must be text")
     return dict(copy)

@@ -173,7 +173,8 @@ def check_angles(
             told = f"{name}{joint} reaches {largest[joint]:.4g} where the limit of {robot.name} is {limit:.4g}"
             many = beyond > max(1.0, FEW_SAMPLES * len(values))
             if many and (name == "dq" or largest[joint] > _BEYOND):
-                raise FileFormatError(f"{source}: {told}: {_way_out(name, signals, stated)}")
+                advice, unit = _way_out(name, signals, stated)
+                raise FileFormatError(f"{source}: {told}: {advice}", fix={"angles": unit})
             notes.append(
                 remark(
                     "angles-beyond-limit" if many else "outliers-beyond-limit",
@@ -189,16 +190,19 @@ def check_angles(
     return notes
 
 
-def _way_out(name: str, signals: Mapping[str, Signal], stated: Container[str]) -> str:
-    """What to do about angles far beyond the limits of the arm."""
-    as_it_is = "or take it as it is with angles='radians'"
+def _way_out(name: str, signals: Mapping[str, Signal], stated: Container[str]) -> tuple[str, str]:
+    """What to do about angles far beyond the limits of the arm, and the unit to state."""
     if name in stated:
-        return f"it looks like degrees, and the header says otherwise. Correct the header, {as_it_is}"
+        return (
+            "it looks like degrees, and the header says otherwise. Correct the header, or take it as it is",
+            "radians",
+        )
     if name == "dq" and "q" in signals:
         scale = scale_of_derivative(signals["q"], signals["dq"])
         if scale is None or not 0.9 < scale < 1.1:  # degrees that q is not in
-            return f"it looks like deg/s, and q is in rad. Convert its columns to rad/s or remove them, {as_it_is}"
-    return f"it looks like degrees. Convert it with angles='degrees', {as_it_is}"
+            advice = "Convert its columns to rad/s, remove them, or take it as it is"
+            return f"it looks like deg/s, and q is in rad. {advice}", "radians"
+    return "it looks like degrees. State that to have it converted, or 'radians' to take it as it is", "degrees"
 
 
 def _usual_size(signal: Signal) -> float:

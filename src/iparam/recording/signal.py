@@ -44,17 +44,22 @@ class Signal:
         far = np.flatnonzero(np.abs(time) > LATEST)
         if far.size:
             raise InputError(
-                f"time must be in seconds, from {-LATEST:g} to {LATEST:g}, got {float(time[far[0]])!r} at {far[0]}: is "
-                "that column the time, and are its numbers whole?"
+                argument="time",
+                problem=(
+                    f"must be in seconds, from {-LATEST:g} to {LATEST:g}, got {float(time[far[0]])!r} at {far[0]}: is "
+                    "that column the time, and are its numbers whole?"
+                ),
             )
         late = np.flatnonzero(np.diff(time) <= 0)
         if late.size:
             i = int(late[0])
             before, after = time[i : i + 2].tolist()
-            raise InputError(f"time must be strictly increasing, got {before!r} and then {after!r} at {i + 1}")
+            raise InputError(
+                argument="time", problem=f"must be strictly increasing, got {before!r} and then {after!r} at {i + 1}"
+            )
         for name in ("unit", "frame"):
             if not isinstance(getattr(self, name), str):
-                raise InputError(f"{name} must be text, got {type(getattr(self, name)).__name__}")
+                raise InputError(argument=name, problem=f"must be text, got {type(getattr(self, name)).__name__}")
         object.__setattr__(self, "time", frozen(time + 0.0))  # -0.0 becomes 0.0: one instant has one representation
         object.__setattr__(self, "values", frozen(values))
 

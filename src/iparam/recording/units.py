@@ -114,8 +114,11 @@ def in_channel_unit(name: str, signal: Signal) -> Signal:
     if len(parts) != len(quantities) or None in sizes:
         known = "; ".join(f"{quantity} in {', '.join(UNITS[quantity])}" for quantity in quantities)
         raise ContradictionError(
-            f"{name} is in {signal.unit!r}, and is needed in {CHANNELS[name].unit!r}; units that can be converted: "
-            f"{known}. Convert its values, and state their unit"
+            argument=name,
+            problem=(
+                f"is in {signal.unit!r}, and is needed in {CHANNELS[name].unit!r}; units that can be converted: "
+                f"{known}. Convert its values, and state their unit"
+            ),
         )
     factors = np.repeat(np.array(sizes, dtype=np.float64), signal.width // len(quantities))
     values = signal.values if (factors == 1.0).all() else signal.values * factors

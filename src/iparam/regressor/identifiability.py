@@ -110,7 +110,7 @@ def base_parameters(
         raise InputError(f"samples must be at least 10, got {samples}")
     measured = range(robot.num_joints) if joints is None else joints
     if not measured or any(not 0 <= joint < robot.num_joints for joint in measured):
-        raise InputError(f"joints must be some of 0..{robot.num_joints - 1}, got {list(measured)}")
+        raise InputError(argument="joints", value=list(measured), expected=f"some of 0..{robot.num_joints - 1}")
     stacked = _random_regressor(robot, gravity, samples, seed)[:, list(measured)].reshape(-1, 10 * robot.num_joints)
     scales = _column_scales(stacked)
     from scipy.linalg import qr  # takes longer to load than all else here
@@ -224,7 +224,7 @@ def payload_identifiability(regressor: ArrayLike, tolerance: float = 1e-6) -> Id
     """
     rows = as_float_array(regressor, "regressor", (10,)).reshape(-1, 10)
     if not len(rows):
-        raise InputError("regressor has no rows: there are no samples")
+        raise InputError(argument="regressor", problem="has no rows: there are no samples")
     rows = np.asarray(np.linalg.qr(rows, mode="r"))
     norms = np.linalg.norm(rows, axis=0)
     visible = norms > tolerance * norms.max()

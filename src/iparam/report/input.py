@@ -63,11 +63,11 @@ class ReportInput:
 
     def __post_init__(self) -> None:
         if self.delay is not None and not np.isfinite(self.delay):
-            raise InputError(f"delay must be a finite time in s, got {self.delay!r}")
+            raise InputError(argument="delay", value=self.delay, expected="a finite time in s")
         if self.recording is not None and self.robot is None:
-            raise InputError("a report with a recording needs the robot that was recorded: give robot=...")
+            raise InputError("a report with a recording needs the robot that was recorded", argument="robot")
         if self.motion is not None and self.recording is None:
-            raise InputError("a motion without the recording that it comes from cannot be used: give recording=...")
+            raise InputError("a motion without the recording that it comes from cannot be used", argument="recording")
         if self.trajectory is not None and self.robot is not None:
             planned, joints = self.trajectory.trajectory.num_joints, self.robot.num_joints
             if planned != joints:

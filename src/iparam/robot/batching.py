@@ -140,7 +140,7 @@ def gravity_vector(gravity: ArrayLike) -> FloatArray:
         return _STANDARD_GRAVITY_ARRAY
     vector = as_float_array(gravity, "gravity", (3,))
     if vector.shape != (3,):
-        raise InputError(f"gravity must be one vector (3,), got {vector.shape}")
+        raise InputError(argument="gravity", value=vector.shape, expected="one vector (3,)")
     return _flat(vector, 3).reshape(3)
 
 

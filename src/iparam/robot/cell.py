@@ -91,14 +91,16 @@ class WorkCell:
         if self.ground_height is not None:
             height = as_bounded_array(self.ground_height, "ground_height")
             if height.shape != ():
-                raise InputError(f"ground_height must be one number or None, got shape {height.shape}")
+                raise InputError(
+                    argument="ground_height", problem=f"must be one number or None, got shape {height.shape}"
+                )
             object.__setattr__(self, "ground_height", float(height))
 
 
 def _vector(value: object, name: str) -> FloatArray:
     array = as_bounded_array(value, name)  # type: ignore[arg-type]
     if array.shape != (3,):
-        raise InputError(f"{name} must have shape (3,), got {array.shape}")
+        raise InputError(argument=name, problem=f"must have shape (3,), got {array.shape}")
     return frozen(array)
 
 

@@ -45,7 +45,7 @@ class StandardDH:
         for name, column in (("a", a), ("d", self.d), ("alpha", self.alpha), ("theta_offset", offset)):
             value = as_float_array(column, name)
             if value.shape != a.shape:
-                raise InputError(f"{name} must have shape {a.shape} like a, got {value.shape}")
+                raise InputError(argument=name, problem=f"must have shape {a.shape} like a, got {value.shape}")
             object.__setattr__(self, name, frozen(value))
 
     @property
@@ -92,7 +92,9 @@ class StandardDH:
         names = [f"joint_{i + 1}" for i in range(count)] if joint_names is None else list(joint_names)
         for what, given in (("inertials", bodies), ("joint_names", names)):
             if len(given) != count:
-                raise InputError(f"{what} must have one entry for each of the {count} joints, got {len(given)}")
+                raise InputError(
+                    argument=what, problem=f"must have one entry for each of the {count} joints, got {len(given)}"
+                )
         steps = self.transforms(np.zeros(count))
         joints: list[Joint] = []
         links = [Link("base")]

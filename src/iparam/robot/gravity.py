@@ -35,7 +35,7 @@ def mounted_gravity(mounting: str | Sequence[float], size: float | None = None) 
     """
     if isinstance(mounting, str):
         if mounting not in MOUNTINGS:
-            raise UnknownNameError("mounting", mounting, MOUNTINGS)
+            raise UnknownNameError("mounting", mounting, MOUNTINGS, argument="mounting")
         mounting = MOUNTINGS[mounting]
     angles = as_float_array(mounting, "mounting", (3,))
     usual = as_float_array(STANDARD_GRAVITY, "gravity")
@@ -106,7 +106,7 @@ def check_size(gravity: FloatArray, what: str) -> None:
 
 def _positive(size: float) -> float:
     if not (np.isfinite(size) and size > 0.0):
-        raise InputError(f"the size of gravity must be a positive number [m/s^2], got {size!r}")
+        raise InputError(argument="gravity", value=size, expected="a positive number [m/s^2]")
     return float(size)
 
 

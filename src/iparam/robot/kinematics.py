@@ -178,7 +178,7 @@ def is_singular(robot: Robot, q: ArrayLike, threshold: float = 1e-3) -> NDArray[
         threshold: of the smallest singular value of the Jacobian, rad and m alike.
     """
     if not threshold > 0:
-        raise InputError(f"threshold must be positive, got {threshold}")
+        raise InputError(argument="threshold", problem=f"must be positive, got {threshold}")
     return np.asarray(smallest_singular_value(robot, q) < threshold)
 
 

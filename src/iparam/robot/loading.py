@@ -90,7 +90,7 @@ def load_robot(
     if isinstance(source, str):
         if source.lower() in robot_names():
             if lock:
-                raise InputError(f"{source} has no joints off the arm to lock: leave out lock=")
+                raise InputError(f"{source} has no joints off the arm to lock: leave it out", argument="lock")
             return _with_frames(catalog_robot(source), tip, base)
         if source.lower() in INSTALLED_ARMS:
             return _installed(source.lower(), tip, base, lock)
@@ -239,7 +239,9 @@ def _installed(name: str, tip: str | None, base: str | None, lock: Mapping[str, 
 
 def _unknown(name: str) -> UnknownNameError:
     known = (*robot_names(), *INSTALLED_ARMS)
-    return UnknownNameError("robot", name, known, hint="The path of a .urdf, .xacro or .xml works too.")
+    return UnknownNameError(
+        "robot", name, known, hint="The path of a .urdf, .xacro or .xml works too.", argument="robot"
+    )
 
 
 def _without_files(pieces: tuple[LinkGeometry, ...]) -> tuple[LinkGeometry, ...]:
@@ -248,13 +250,17 @@ def _without_files(pieces: tuple[LinkGeometry, ...]) -> tuple[LinkGeometry, ...]
 
 def _with_frames(robot: Robot, tip: str | None, base: str | None) -> Robot:
     if base not in (None, robot.base_frame):
-        raise UnknownNameError("base frame", base, [robot.base_frame], hint="Catalogue robots have no other.")
+        raise UnknownNameError(
+            "base frame", base, [robot.base_frame], hint="Catalogue robots have no other.", argument="base"
+        )
     if tip in (None, robot.tool_frame):
         return robot
     bodies = zip(robot.frames, robot.chain.frame_bodies, strict=True)
     choices = [frame for frame, body in bodies if body == robot.num_joints]
     if tip not in choices:
-        raise UnknownNameError("tool frame", tip, choices, hint="These are the frames behind the last joint.")
+        raise UnknownNameError(
+            "tool frame", tip, choices, hint="These are the frames behind the last joint.", argument="tip"
+        )
     return dataclasses.replace(robot, tool_frame=tip)
 
 

@@ -341,7 +341,9 @@ class Robot:
         """The same robot with the given rotor inertias (n,) [kg m^2 or kg], one number for all joints or one each."""
         values = as_float_array(armature, "armature")
         if values.shape not in ((), (self.num_joints,)):
-            raise InputError(f"armature must be one number or {self.num_joints}, got shape {values.shape}")
+            raise InputError(
+                argument="armature", problem=f"must be one number or {self.num_joints}, got shape {values.shape}"
+            )
         return dataclasses.replace(self, armature=np.broadcast_to(values, (self.num_joints,)))
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:

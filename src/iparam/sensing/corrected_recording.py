@@ -54,12 +54,15 @@ def _without_intervals(given: Correction, recording: Recording) -> Recording:
         inside = (wrench.time >= start) & (wrench.time <= stop)
         if not inside.any():
             raise InputError(
-                f"exclude= {start:g} {stop:g} leaves nothing out: the wrench is from {wrench.time[0]:g} to "
-                f"{wrench.time[-1]:g} s"
+                argument="exclude",
+                problem=(
+                    f"{start:g} {stop:g} leaves nothing out: the wrench is from {wrench.time[0]:g} to "
+                    f"{wrench.time[-1]:g} s"
+                ),
             )
         kept &= ~inside
     if not kept.any():
-        raise InputError(f"exclude= leaves none of the {wrench.num_samples} samples of the wrench")
+        raise InputError(argument="exclude", problem=f"leaves none of the {wrench.num_samples} samples of the wrench")
     part = dataclasses.replace(wrench, time=wrench.time[kept], values=wrench.values[kept])
     return _without_frozen_angles(given, recording.with_signal("wrench", part))
 
@@ -88,7 +91,9 @@ def _with_joints(given: Correction, recording: Recording, robot: Robot | None) -
     for name in ("joint_offset", "joint_order", "joint_sign"):
         value = getattr(given, name)
         if value not in (None, ESTIMATE) and len(value) != count:
-            raise InputError(f"{name}= must have one number for each of the {count} joints, got {len(value)}")
+            raise InputError(
+                argument=name, problem=f"must have one number for each of the {count} joints, got {len(value)}"
+            )
     order = list(given.joint_order or range(count))
     sign = np.array(given.joint_sign or [1] * count, dtype=np.float64)
     zero = np.radians(np.zeros(count) if offset is None else np.asarray(offset, dtype=np.float64))
@@ -107,7 +112,10 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
     values = signal.values @ given.wrench_matrix().T
     if given.wrench_frame == "base":
         if robot is None:
-            raise InputError("wrench_frame='base' needs the joint angles of an arm, and this recording has none")
+            raise InputError(
+                "a wrench in base axes needs the joint angles of an arm, and this recording has none",
+                argument="wrench_frame",
+            )
         base = recording.with_signal("wrench", Signal(signal.time, values, signal.unit, "base"))
         signal = BaseFrameWrench(robot).read(base)
         values = signal.values
@@ -127,7 +135,9 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
 def _pull(given: Correction, recording: Recording, robot: Robot | None, times: FloatArray) -> FloatArray:
     """(T, 6) by which the arm's wrench falls short of the load's, since the force takes a part of it."""
     if robot is None or not recording.has("q"):
-        raise InputError("external_force= is in base axes and needs the joint angles of an arm: record them")
+        raise InputError(
+            argument="external_force", problem="is in base axes and needs the joint angles of an arm: record them"
+        )
     angles = recording.signal("q")
     late = given.delay if isinstance(given.delay, float) else 0.0
     q = np.column_stack([np.interp(times - late, angles.time, column) for column in angles.values.T])

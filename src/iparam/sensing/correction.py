@@ -129,27 +129,31 @@ class Correction:
         for name in ("low_pass", "clock"):
             value = getattr(self, name)
             if isinstance(value, float) and value <= 0.0:
-                raise InputError(f"{name}= must be above 0, got {value:g}")
+                raise InputError(argument=name, problem=f"must be above 0, got {value:g}")
         if isinstance(self.clock, float) and not 1.0 / MOST_CLOCK <= self.clock <= MOST_CLOCK:
-            raise InputError(f"clock= must be from {1.0 / MOST_CLOCK:g} to {MOST_CLOCK:g}, got {self.clock:g}")
+            raise InputError(
+                argument="clock", problem=f"must be from {1.0 / MOST_CLOCK:g} to {MOST_CLOCK:g}, got {self.clock:g}"
+            )
         if self.low_pass_order not in (None, 1, 2):
-            raise InputError(f"low_pass_order= must be 1 or 2, got {self.low_pass_order}")
+            raise InputError(argument="low_pass_order", problem=f"must be 1 or 2, got {self.low_pass_order}")
         if self.low_pass_order is not None and self.low_pass is None:
-            raise InputError("low_pass_order= is that of a filter: give its corner, low_pass=, too")
+            raise InputError(argument="low_pass_order", problem="is that of a filter: give its corner, low_pass, too")
         self._set("wrench_axes", _axes(self.wrench_axes))
         if self.wrench_scale_covariance is not None:
             covariance = as_float_array(self.wrench_scale_covariance, "wrench_scale_covariance", (36, 36))
             self._set("wrench_scale_covariance", tuple(tuple(row) for row in covariance.tolist()))
         if self.wrench_frame not in (None, "tool", "base"):
-            raise UnknownNameError("frame of the wrench", str(self.wrench_frame), ("tool", "base"))
+            raise UnknownNameError(
+                "frame of the wrench", str(self.wrench_frame), ("tool", "base"), argument="wrench_frame"
+            )
         if self.measures not in (None, "action", "reaction"):
-            raise UnknownNameError("kind of wrench", str(self.measures), ("action", "reaction"))
+            raise UnknownNameError("kind of wrench", str(self.measures), ("action", "reaction"), argument="measures")
         self._set("joint_order", _order(self.joint_order))
         self._set("joint_sign", _signs(self.joint_sign))
         self._set("exclude", _intervals(self.exclude))
         for channel in self.without:
             if channel not in WRENCH_CHANNELS:
-                raise UnknownNameError("component of the wrench", channel, WRENCH_CHANNELS)
+                raise UnknownNameError("component of the wrench", channel, WRENCH_CHANNELS, argument="without")
         self._set("without", tuple(name for name in WRENCH_CHANNELS if name in self.without))
         self._set("rezeroed", tuple(sorted(_vector(self.rezeroed, "rezeroed", None) or ())))
 
@@ -346,16 +350,20 @@ def _vector(value: Any, name: str, count: int | None) -> Any:
     if value is None or (isinstance(value, str) and value == ESTIMATE and name in ESTIMABLE):
         return value
     if isinstance(value, str):
-        raise InputError(f"{name}= must be numbers{_or_estimate(name)}, got {value!r}")
+        raise InputError(argument=name, value=value, expected=f"numbers{_or_estimate(name)}")
     array = as_float_array(value, name)
     if name == "wrench_scale" and array.shape == (6, 6):
         if abs(float(np.linalg.det(array))) < 1e-12:
-            raise InputError("wrench_scale= is a singular matrix: some component of the wrench would be lost")
+            raise InputError(
+                argument="wrench_scale", problem="is a singular matrix: some component of the wrench would be lost"
+            )
         return tuple(tuple(row) for row in array.tolist())
     if array.ndim != 1 or (count is not None and array.size != count):
-        raise InputError(f"{name}= must be {count or 'some'} numbers{_or_estimate(name)}, got shape {array.shape}")
+        raise InputError(
+            argument=name, problem=f"must be {count or 'some'} numbers{_or_estimate(name)}, got shape {array.shape}"
+        )
     if name == "wrench_scale" and not array.all():
-        raise InputError("a factor of wrench_scale= is 0: leave a dead channel out with without=...")
+        raise InputError(argument="wrench_scale", problem="has a factor of 0: leave a dead channel out (without)")
     return tuple(array.tolist())
 
 
@@ -364,7 +372,8 @@ def _pull(value: Any) -> Any:
     found = _vector(value, "external_force", None)
     if isinstance(found, tuple) and len(found) not in (3, 6):
         raise InputError(
-            f"external_force= must be 3 numbers, or 6 with the point it acts at, or 'estimate', got {len(found)}"
+            argument="external_force",
+            problem=f"must be 3 numbers, or 6 with the point it acts at, or 'estimate', got {len(found)}",
         )
     return found
 
@@ -377,7 +386,7 @@ def _scalar(value: Any, name: str) -> float | Estimated | None:
     if value is None or value == ESTIMATE:
         return ESTIMATE if value == ESTIMATE else None
     if isinstance(value, str | bool) or not math.isfinite(value):
-        raise InputError(f"{name}= must be a finite number or 'estimate', got {value!r}")
+        raise InputError(argument=name, value=value, expected="a finite number or 'estimate'")
     return float(value)
 
 
@@ -387,9 +396,9 @@ def _axes(value: Sequence[str] | None) -> tuple[str, ...] | None:
     names = tuple(value)
     for name in names:
         if name not in AXES:
-            raise UnknownNameError("axis of the sensor", str(name), AXES)
+            raise UnknownNameError("axis of the sensor", str(name), AXES, argument="wrench_axes")
     if len(names) != 3 or {name[-1] for name in names} != set("xyz"):
-        raise InputError(f"wrench_axes= must name x, y and z once each, got {' '.join(names)}")
+        raise InputError(argument="wrench_axes", problem=f"must name x, y and z once each, got {' '.join(names)}")
     return names
 
 
@@ -398,7 +407,10 @@ def _order(value: Iterable[int] | None) -> tuple[int, ...] | None:
         return None
     order = tuple(int(index) for index in value)
     if sorted(order) != list(range(len(order))):
-        raise InputError(f"joint_order= must be each of 0 to {len(order) - 1} once, got {' '.join(map(str, order))}")
+        raise InputError(
+            argument="joint_order",
+            problem=f"must be each of 0 to {len(order) - 1} once, got {' '.join(map(str, order))}",
+        )
     return order
 
 
@@ -407,7 +419,9 @@ def _signs(value: Iterable[float] | None) -> tuple[int, ...] | None:
         return None
     signs = tuple(value)
     if any(sign not in (1, -1) for sign in signs):
-        raise InputError(f"joint_sign= must be 1 or -1 for each joint, got {' '.join(map(str, signs))}")
+        raise InputError(
+            argument="joint_sign", problem=f"must be 1 or -1 for each joint, got {' '.join(map(str, signs))}"
+        )
     return tuple(int(sign) for sign in signs)
 
 
@@ -416,7 +430,9 @@ def _intervals(value: Iterable[Sequence[float]]) -> tuple[tuple[float, float], .
     for interval in value:
         start, stop = as_float_array(interval, "exclude", (2,)).tolist()
         if not start < stop:
-            raise InputError(f"exclude= must be from an earlier time to a later one [s], got {start:g} {stop:g}")
+            raise InputError(
+                argument="exclude", problem=f"must be from an earlier time to a later one [s], got {start:g} {stop:g}"
+            )
         found.append((start, stop))
     return tuple(sorted(found))
 

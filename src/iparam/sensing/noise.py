@@ -56,16 +56,16 @@ class SensorNoise:
         for name in _LEVELS:
             values = np.array(getattr(self, name), dtype=np.float64)
             if values.ndim > 1 or np.isnan(values).any():
-                raise InputError(f"{name} must be one number or one for each column, got {getattr(self, name)!r}")
+                raise InputError(argument=name, value=getattr(self, name), expected="one number or one for each column")
             if name != "bias" and (values < 0.0).any():
-                raise InputError(f"{name} must not be negative, got {getattr(self, name)!r}")
+                raise InputError(argument=name, problem=f"must not be negative, got {getattr(self, name)!r}")
             if name != "limit" and not np.isfinite(values).all():
-                raise InputError(f"{name} must be finite, got {getattr(self, name)!r}")
+                raise InputError(argument=name, value=getattr(self, name), expected="finite")
             object.__setattr__(self, name, float(values) if values.ndim == 0 else tuple(values.tolist()))
         if not (np.isfinite(self.delay) and self.delay >= 0.0):
-            raise InputError(f"delay must be a finite time, at least 0 s, got {self.delay!r}")
+            raise InputError(argument="delay", value=self.delay, expected="a finite time, at least 0 s")
         if not 0.0 <= self.dropout < 1.0:
-            raise InputError(f"dropout must be a probability, at least 0 and below 1, got {self.dropout!r}")
+            raise InputError(argument="dropout", value=self.dropout, expected="a probability, at least 0 and below 1")
 
     def distort(self, name: str, signal: Signal, seed: int) -> Signal:
         """The signal as this sensor would have given it.
@@ -166,9 +166,9 @@ class NoiseModel:
         try:
             number = operator.index(seed)
         except TypeError:
-            raise InputError(f"seed must be a whole number, got {seed!r}") from None
+            raise InputError(argument="seed", value=seed, expected="a whole number") from None
         if number < 0:
-            raise InputError(f"seed must be at least 0, got {number}")
+            raise InputError(argument="seed", problem=f"must be at least 0, got {number}")
         signals = {
             name: self.sensors[name].distort(name, signal, number) if name in self.sensors else signal
             for name, signal in recording.signals.items()
@@ -232,7 +232,7 @@ def noise_presets() -> tuple[str, ...]:
 def noise_preset(name: str) -> NoiseModel:
     """The noise model of that name: "ideal", "ur5e" or "harsh"."""
     if name not in _PRESETS:
-        raise UnknownNameError("noise preset", name, noise_presets())
+        raise UnknownNameError("noise preset", name, noise_presets(), argument="noise")
     return _PRESETS[name]
 
 
@@ -259,9 +259,9 @@ class MeasurementNoise:
             )
         object.__setattr__(self, "wrench", frozen(wrench))
         if not (np.isfinite(self.joint_angle) and self.joint_angle >= 0.0):
-            raise InputError(f"joint_angle noise must be a standard deviation from 0 rad, got {self.joint_angle!r}")
+            raise InputError(argument="joint_angle", value=self.joint_angle, expected="a standard deviation from 0 rad")
         if not 0.0 < self.kept <= 1.0:
-            raise InputError(f"kept must be a share of the samples, above 0 and at most 1, got {self.kept!r}")
+            raise InputError(argument="kept", value=self.kept, expected="a share of the samples, above 0 and at most 1")
 
     @classmethod
     def from_model(cls, model: NoiseModel) -> MeasurementNoise:
@@ -274,7 +274,10 @@ class MeasurementNoise:
         wrench, angle = model.sensors.get("wrench", perfect), model.sensors.get("q", perfect)
         levels = np.broadcast_to(_deviation(wrench), (6,))
         if (levels <= 0.0).any():
-            raise InputError(f"the noise model {model.name!r} has no noise of the wrench: there is nothing to predict")
+            raise InputError(
+                f"the noise model {model.name!r} has no noise of the wrench: there is nothing to predict",
+                argument="noise",
+            )
         return cls(levels, float(np.max(_deviation(angle))), 1.0 - wrench.dropout)
 
 

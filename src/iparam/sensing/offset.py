@@ -60,7 +60,7 @@ def gravity_offset_matrix(gravity_in_tool: ArrayLike) -> FloatArray:
     """
     g = as_float_array(gravity_in_tool, "gravity_in_tool", (3,))
     if g.shape != (3,):
-        raise InputError(f"gravity_in_tool must be one vector (3,), got {g.shape}")
+        raise InputError(argument="gravity_in_tool", value=g.shape, expected="one vector (3,)")
     matrix = np.zeros((6, 10))
     matrix[:3, 0] = g
     # At rest the torque is h x (-g) = g x h; its negative is -[g]x h.
@@ -76,7 +76,7 @@ def bias_columns(num_samples: SupportsIndex) -> FloatArray:
     try:
         count = operator.index(num_samples)
     except TypeError:
-        raise InputError(f"num_samples must be a whole number, got {num_samples!r}") from None
+        raise InputError(argument="num_samples", value=num_samples, expected="a whole number") from None
     if count < 1:
-        raise InputError(f"num_samples must be at least 1, got {count}")
+        raise InputError(argument="num_samples", problem=f"must be at least 1, got {count}")
     return np.tile(np.eye(6), (count, 1))

@@ -258,10 +258,10 @@ def _not_rigid(frame: str, where: str, robot: Robot) -> str:
         )
     sentence = (
         f"{sentence}: {robot.name} has no frame {frame!r}. Give a URDF that has it behind the last joint as the robot, "
-        f"with tip={frame!r}"
+        f"and {frame!r} as its tip"
     )
     if where == _WHOLE:
-        return f"{sentence}; if it is another name for {robot.tool_frame!r}, say so with tip={robot.tool_frame!r}"
+        return f"{sentence}; if it is another name for {robot.tool_frame!r}, say that {robot.tool_frame!r} is the tip"
     return f"{sentence}; if it is in {robot.tool_frame}, correct the recording"
 
 

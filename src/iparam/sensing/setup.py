@@ -102,27 +102,36 @@ class Setup:
             raise InputError("a setup needs its robot: a name from 'iparam robots', or the path of a robot file")
         for name, value in (("sensor_rotation", self.sensor_rotation), ("sensor_offset", self.sensor_offset)):
             if value is not None and (len(value) != 3 or not np.isfinite(value).all()):
-                raise InputError(f"{name}= needs three numbers, got {list(value)}")
+                raise InputError(argument=name, problem=f"needs three numbers, got {list(value)}")
         if self.sensor_offset is not None and np.abs(self.sensor_offset).max() > 1.0:
-            raise InputError(f"sensor_offset= is in metres, got {list(self.sensor_offset)}: millimetres?")
+            raise InputError(
+                argument="sensor_offset", problem=f"is in metres, got {list(self.sensor_offset)}: millimetres?"
+            )
         for name, choices in (("measures", ("action", "reaction")), ("wrench_frame", ("tool", "base"))):
             if getattr(self, name) not in (None, *choices):
-                raise UnknownNameError(name, getattr(self, name), choices)
+                raise UnknownNameError(name, getattr(self, name), choices, argument=name)
         if self.zeroed not in (None, *get_args(Zeroed)):
             if self.zeroed not in ZEROED:
-                raise UnknownNameError("zeroing", self.zeroed, ZEROED)
+                raise UnknownNameError("zeroing", self.zeroed, ZEROED, argument="zeroed")
             object.__setattr__(self, "zeroed", ZEROED[self.zeroed])
         self._check_gravity()
 
     def _check_gravity(self) -> None:
         if isinstance(self.mounting, str) and self.mounting not in MOUNTINGS:
-            raise UnknownNameError("mounting", self.mounting, MOUNTINGS, "Or roll, pitch and yaw of the base [deg].")
+            raise UnknownNameError(
+                "mounting", self.mounting, MOUNTINGS, "Or roll, pitch and yaw of the base [deg].", argument="mounting"
+            )
         if self.gravity is not None:
             if len(self.gravity) not in (1, 3):
-                raise InputError(f"gravity= needs its size or x y z in the base [m/s^2], got {list(self.gravity)}")
+                raise InputError(
+                    argument="gravity", problem=f"needs its size or x y z in the base [m/s^2], got {list(self.gravity)}"
+                )
             if len(self.gravity) == 3 and self.mounting is not None:
-                raise InputError("gravity= x y z in the axes of the base says how it is mounted: leave mounting= out")
-            check_size(np.array(self.gravity), f"gravity= is {list(self.gravity)}")
+                raise InputError(
+                    argument="gravity",
+                    problem="x y z in the axes of the base says how it is mounted: leave mounting out",
+                )
+            check_size(np.array(self.gravity), f"gravity is {list(self.gravity)}")
         if self.mounting is not None:
             mounted_gravity(self.mounting)
 
@@ -210,10 +219,7 @@ class Setup:
         try:
             return cls(**entries)
         except (InputError, UnknownNameError) as error:
-            sentence = str(error)
-            for name, entry in _ENTRIES.items():
-                sentence = sentence.replace(f"{name}=", entry)
-            raise FileFormatError(f"{document.file}: {sentence}") from None
+            raise FileFormatError(f"{document.file}: {error.renamed(_ENTRIES)}") from None
 
 
 def _read(path: Path) -> JsonSection:

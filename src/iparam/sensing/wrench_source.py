@@ -151,5 +151,5 @@ def _six_columns(recording: Recording, name: str) -> Signal:
 
 def _sign(measures: str) -> float:
     if measures not in ("action", "reaction"):
-        raise UnknownNameError("kind of wrench", measures, ("action", "reaction"))
+        raise UnknownNameError("kind of wrench", measures, ("action", "reaction"), argument="measures")
     return 1.0 if measures == "action" else -1.0

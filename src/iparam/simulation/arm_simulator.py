@@ -41,19 +41,21 @@ class ArmSimulator:
         object.__setattr__(self, "physics_rate", positive_number(self.physics_rate, "physics_rate", "Hz"))
         gravity = as_float_array(self.gravity, "gravity")
         if gravity.shape != (3,):
-            raise InputError(f"gravity must be three numbers, got shape {gravity.shape}")
+            raise InputError(argument="gravity", problem=f"must be three numbers, got shape {gravity.shape}")
         object.__setattr__(self, "gravity", tuple(gravity.tolist()))
         settle = as_float_array(self.settle_time, "settle_time")
         if settle.shape != () or settle < 0.0:
-            raise InputError(f"settle_time must be a number of seconds, at least 0, got {settle.tolist()}")
+            raise InputError(argument="settle_time", value=settle, expected="a number of seconds, at least 0")
         object.__setattr__(self, "settle_time", float(settle))
         self.rates.steps(self.physics_rate, 0)  # refuses sensors that are faster than the physics
 
     def check(self, robot: Robot, payload: Payload | None, clearance: float) -> None:
         """Refuse what cannot be loaded with these settings."""
         if not (np.isfinite(clearance) and clearance >= 0.0):
-            raise InputError(f"clearance must not be negative, got {clearance}")
+            raise InputError(argument="clearance", problem=f"must not be negative, got {clearance}")
         if self.friction is not None and self.friction.viscous.shape != (robot.num_joints,):
-            raise InputError(f"friction is that of {self.friction.viscous.size} joints, {robot.name} has others")
+            raise InputError(
+                argument="friction", problem=f"is that of {self.friction.viscous.size} joints, {robot.name} has others"
+            )
         if payload is not None:
             check_payload_extent(payload.farthest, robot)

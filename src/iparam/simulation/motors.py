@@ -39,10 +39,10 @@ class JointFriction:
         for name in ("viscous", "coulomb"):
             values = as_float_array(getattr(self, name), name)
             if values.ndim != 1 or (values < 0.0).any() or values.shape != np.shape(self.viscous):
-                raise InputError(f"{name} must be one number a joint, none negative, got {values.tolist()}")
+                raise InputError(argument=name, value=values, expected="one number a joint, none negative")
             object.__setattr__(self, name, frozen(values))
         if not (np.isfinite(self.smoothing_speed) and self.smoothing_speed > 0.0):
-            raise InputError(f"smoothing_speed must be positive, got {self.smoothing_speed!r}")
+            raise InputError(argument="smoothing_speed", value=self.smoothing_speed, expected="positive")
 
     def torque(self, dq: FloatArray) -> FloatArray:
         """(..., n) what the joints take from the motors at speeds dq (..., n) [N m]."""
@@ -72,7 +72,7 @@ class Motors:
         for field in ("drive_gains", "rotor_inertia", "viscous", "coulomb", "current_noise"):
             values = as_float_array(getattr(self, field), field)
             if values.ndim != 1 or values.shape != np.shape(self.drive_gains) or (values < 0.0).any():
-                raise InputError(f"{field} must be one number a joint, none negative, got {values.tolist()}")
+                raise InputError(argument=field, value=values, expected="one number a joint, none negative")
             object.__setattr__(self, field, frozen(values))
 
     @property
@@ -90,7 +90,9 @@ def motors(name: str) -> Motors:
     """The motors of an arm by its name; only those that somebody measured are known."""
     figures = catalog_arm(name).drives if name in robot_names() else None
     if figures is None:
-        raise UnknownNameError("motors", name, motor_names(), hint="In Python, any others: iparam.simulation.Motors.")
+        raise UnknownNameError(
+            "motors", name, motor_names(), hint="In Python, any others: iparam.simulation.Motors.", argument="motors"
+        )
     return Motors(name, **{key: frozen(values) for key, values in figures.items()})
 
 
@@ -110,9 +112,9 @@ def with_motor_currents(
     gains = as_float_array(drive_gains, "drive_gains")
     deviation = as_float_array(noise, "noise")
     if gains.shape != (torque.width,) or (gains == 0.0).any():
-        raise InputError(f"drive_gains must be {torque.width} numbers other than 0, got {gains.tolist()}")
+        raise InputError(argument="drive_gains", value=gains, expected=f"{torque.width} numbers other than 0")
     if deviation.shape not in ((), (torque.width,)) or (deviation < 0.0).any():
-        raise InputError(f"noise must be one number or {torque.width}, none negative, got {deviation.tolist()}")
+        raise InputError(argument="noise", value=deviation, expected=f"one number or {torque.width}, none negative")
     random = np.random.default_rng(seed).standard_normal(torque.values.shape)
     return recording.without_signal("tau").with_signal(
         "current", time=torque.time, values=torque.values / gains + deviation * random

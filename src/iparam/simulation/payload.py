@@ -254,21 +254,23 @@ def _standing(lower: FloatArray, upper: FloatArray) -> FloatArray:
 
 def _mass(mass: float | None, density: float | None, volume: float) -> float:
     if (mass is None) == (density is None):
-        raise InputError("give the payload's mass [kg] or its density [kg/m^3], one of the two")
+        raise InputError("give the payload's mass [kg] or its density [kg/m^3], one of the two", argument="mass")
     name, given = ("mass", mass) if density is None else ("density", density)
     value = as_float_array(given, name)  # type: ignore[arg-type]
     if value.shape != () or value <= 0.0:
-        raise InputError(f"{name} of the payload must be one positive number, got {value.tolist()}")
+        raise InputError(argument=name, value=value, expected="one positive number")
     total = float(value) if density is None else float(value) * volume
     if total < SMALLEST_MASS:
         raise InputError(
             f"the payload's mass would be {total:g} kg, less than {SMALLEST_MASS:g}, got a {name} of {float(value):g}: "
-            "wrong units?"
+            "wrong units?",
+            argument=name,
         )
     if total > LARGEST_MASS:
         raise InputError(
             f"the payload's mass would be {total:g} kg, more than {LARGEST_MASS:g}, got a {name} of {float(value):g}: "
-            "wrong units?"
+            "wrong units?",
+            argument=name,
         )
     return total
 
@@ -276,7 +278,9 @@ def _mass(mass: float | None, density: float | None, volume: float) -> float:
 def _three(value: ArrayLike, name: str) -> FloatArray:
     array = as_float_array(value, name)
     if array.shape != (3,):
-        raise InputError(f"{name} must be three numbers, got shape {array.shape}")
+        raise InputError(argument=name, problem=f"must be three numbers, got shape {array.shape}")
     if name == "offset" and (np.abs(array) > FARTHEST).any():
-        raise InputError(f"{name} must be between {-FARTHEST:g} and {FARTHEST:g}, got {array.tolist()}: in SI units?")
+        raise InputError(
+            argument=name, problem=f"must be between {-FARTHEST:g} and {FARTHEST:g}, got {array.tolist()}: in SI units?"
+        )
     return array

@@ -209,12 +209,16 @@ def _read(file: Path) -> Any:
 def _check_extent(file: Path, extent: float, scale: float) -> None:
     if SMALLEST_EXTENT <= extent <= LARGEST_EXTENT:
         return
-    measured = f"{file}: the mesh is {extent:.4g} m long with scale={scale:g}"
+    measured = f"{file}: the mesh is {extent:.4g} m long with the scale {scale:g}"
     if extent > LARGEST_EXTENT:
-        raise InputError(f"{measured}, more than {LARGEST_EXTENT:g} m: for a file in millimetres give scale=0.001")
+        raise InputError(
+            f"{measured}, more than {LARGEST_EXTENT:g} m: is it in millimetres?", fix={"mesh_scale": 0.001}
+        )
     raise InputError(
         f"{measured}, less than {SMALLEST_EXTENT:g} m: the scale is the length of one of the file's units in metres, "
-        "scale=0.001 for millimetres and 1 for metres"
+        "0.001 for millimetres and 1 for metres",
+        argument="scale",
+        value=scale,
     )
 
 

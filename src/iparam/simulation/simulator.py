@@ -129,7 +129,7 @@ class SensorRates:
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
-            rate = positive_number(getattr(self, spec.name), f"the sensor rate {spec.name!r}", "Hz")
+            rate = positive_number(getattr(self, spec.name), "sensor_rate", f"Hz ({spec.name})")
             object.__setattr__(self, spec.name, rate)
 
     @classmethod
@@ -150,7 +150,9 @@ def _steps(name: str, rate: float, physics_rate: float, last_step: int) -> NDArr
     if ratio < 1.0 - TIME_SLACK:
         raise InputError(
             f"the sensor rate {name!r} is {rate:g} Hz, more than the physics rate, {physics_rate:g} Hz: there is "
-            "nothing to measure between two steps (physics_rate= sets it)"
+            "nothing to measure between two steps",
+            argument="physics_rate",
+            value=physics_rate,
         )
     count = int(np.floor(last_step / ratio + 0.5)) + 1
     steps: NDArray[np.int64] = np.floor(np.arange(count) * ratio + 0.5).astype(np.int64)

@@ -72,10 +72,13 @@ def check_consistency(phi: ArrayLike, tolerance: float = 0.0) -> ConsistencyRepo
     """
     parameters = as_float_array(phi, "phi", (10,))
     if parameters.ndim != 1:
-        raise InputError(f"phi must have shape (10,), got {parameters.shape}; is_physically_consistent takes batches")
+        raise InputError(
+            argument="phi",
+            problem=f"must have shape (10,), got {parameters.shape}; is_physically_consistent takes batches",
+        )
     bound = as_float_array(tolerance, "tolerance")
     if bound.ndim or bound < 0.0:
-        raise InputError(f"tolerance must be one number of at least 0, got {tolerance!r}")
+        raise InputError(argument="tolerance", value=tolerance, expected="one number of at least 0")
     found = _conditions(parameters)
     held = found.hold(float(bound))
     violations = tuple(text for text, good in zip(_sentences(found), held, strict=True) if not good)

@@ -18,7 +18,7 @@ def mass_com_inertia(phi: ArrayLike) -> FloatArray:
     parameters = as_float_array(phi, "phi", (10,))
     mass, moment = parameters[..., :1], parameters[..., 1:4]
     if (mass == 0.0).any():
-        raise InputError("phi has mass 0: it has no centre of mass, and no inertia about it")
+        raise InputError(argument="phi", problem="has mass 0: it has no centre of mass, and no inertia about it")
     center = moment / mass
     parallel = (moment * center).sum(axis=-1)[..., None, None] * np.eye(3) - moment[..., :, None] * center[..., None, :]
     return np.concatenate([mass, center, parameters[..., 4:] - parallel[..., _ROW, _COLUMN]], axis=-1)
@@ -39,7 +39,7 @@ def mass_com_inertia_jacobian(phi: ArrayLike) -> FloatArray:
     parameters = as_float_array(phi, "phi", (10,))
     mass, moment = parameters[..., :1], parameters[..., 1:4]
     if (mass == 0.0).any():
-        raise InputError("phi has mass 0: it has no centre of mass, and no inertia about it")
+        raise InputError(argument="phi", problem="has mass 0: it has no centre of mass, and no inertia about it")
     unit = np.eye(3)
     jacobian = np.zeros((*parameters.shape, 10))
     jacobian[..., 0, 0] = 1.0

@@ -94,7 +94,7 @@ def symmetric_array(value: ArrayLike, name: str, size: int) -> FloatArray:
 def _symmetric_mask(matrix: FloatArray, tolerance: float) -> NDArray[np.bool_]:
     bound = as_float_array(tolerance, "tol")
     if bound.ndim or bound < 0.0:
-        raise InputError(f"tol must be one number of at least 0, got {tolerance!r}")
+        raise InputError(argument="tol", value=tolerance, expected="one number of at least 0")
     error = np.abs(0.5 * matrix - 0.5 * np.swapaxes(matrix, -1, -2)).max(axis=(-1, -2))
     mask: NDArray[np.bool_] = np.asarray(2.0 * error <= bound * np.abs(matrix).max(axis=(-1, -2)))
     return mask

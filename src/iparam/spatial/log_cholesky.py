@@ -42,7 +42,9 @@ def log_cholesky_from_phi(phi: ArrayLike) -> FloatArray:
         where = tuple(int(i) for i in np.argwhere(~good)[0])
         reasons = " ".join(check_consistency(parameters[where]).violations)
         place = f" (batch index {where if len(where) > 1 else where[0]})" if where else ""
-        raise InputError(f"phi is not physically consistent{place}, so it has no log-Cholesky form. {reasons}")
+        raise InputError(
+            argument="phi", problem=f"is not physically consistent{place}, so it has no log-Cholesky form. {reasons}"
+        )
     # J = U U^T with U upper triangular is the lower Cholesky factor of J with both axes reversed.
     J = pseudo_inertia_from_phi(parameters)[..., ::-1, ::-1]
     U = np.linalg.cholesky(J)[..., ::-1, ::-1]
@@ -82,5 +84,5 @@ def _factor(theta: FloatArray) -> FloatArray:
 
 def _representable(values: FloatArray) -> FloatArray:
     if not np.isfinite(values).all():
-        raise InputError("theta is too large: its exponentials overflow")
+        raise InputError(argument="theta", problem="is too large: its exponentials overflow")
     return values

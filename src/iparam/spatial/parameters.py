@@ -66,12 +66,16 @@ class InertialParameters:
         parameters = _single(phi, "phi", (10,))
         mass, first_moment = float(parameters[0]), parameters[1:4]
         if mass == 0.0 and first_moment.any():
-            raise InputError(f"phi has mass 0 but first moment {first_moment.tolist()} kg m: no centre of mass")
+            raise InputError(
+                argument="phi", problem=f"has mass 0 but first moment {first_moment.tolist()} kg m: no centre of mass"
+            )
         with np.errstate(over="ignore", invalid="ignore"):
             center = first_moment / mass if mass != 0.0 else np.zeros(3)
             inertia = inertia_matrix(parameters[4:]) - _steiner(mass, center)
         if not (np.isfinite(center).all() and np.isfinite(inertia).all()):
-            raise InputError(f"phi has mass {mass:g} kg, too close to 0 for the centre of mass to be computed")
+            raise InputError(
+                argument="phi", problem=f"has mass {mass:g} kg, too close to 0 for the centre of mass to be computed"
+            )
         return cls._computed(mass, center, inertia)
 
     @classmethod
@@ -79,7 +83,7 @@ class InertialParameters:
         """A solid box of edge lengths ``size`` (3,) [m] and ``mass`` [kg], centred at the origin."""
         edges = _stated(size, "size", (3,))
         if (edges <= 0.0).any():
-            raise InputError(f"size must be positive, got {edges.tolist()}")
+            raise InputError(argument="size", value=edges, expected="positive")
         squares = edges**2
         m = _not_negative(mass, "mass")
         return cls(m, np.zeros(3), np.diag(m / 12.0 * (squares.sum() - squares)))
@@ -161,7 +165,7 @@ def _steiner(mass: float, offset: FloatArray) -> FloatArray:
 def _single(value: ArrayLike, name: str, shape: tuple[int, ...]) -> FloatArray:
     array = as_float_array(value, name)
     if array.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got {array.shape}")
+        raise InputError(argument=name, problem=f"must have shape {shape}, got {array.shape}")
     return array
 
 
@@ -172,12 +176,12 @@ def _stated(value: ArrayLike, name: str, shape: tuple[int, ...]) -> FloatArray:
 def _not_negative(value: ArrayLike, name: str) -> float:
     number = float(_stated(value, name, ()))
     if number < 0.0:
-        raise InputError(f"{name} must be at least 0, got {number:g}")
+        raise InputError(argument=name, problem=f"must be at least 0, got {number:g}")
     return number
 
 
 def _positive(value: ArrayLike, name: str) -> float:
     number = float(_stated(value, name, ()))
     if number <= 0.0:
-        raise InputError(f"{name} must be positive, got {number:g}")
+        raise InputError(argument=name, problem=f"must be positive, got {number:g}")
     return number

@@ -213,7 +213,7 @@ def _rotation_mask(matrix: FloatArray, tolerance: float) -> NDArray[np.bool_]:
 def _tolerance(value: float) -> float:
     bound = as_float_array(value, "tol")
     if bound.ndim or bound < 0.0:
-        raise InputError(f"tol must be one number of at least 0, got {value!r}")
+        raise InputError(argument="tol", value=value, expected="one number of at least 0")
     return float(bound)
 
 

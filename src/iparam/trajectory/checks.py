@@ -35,7 +35,8 @@ def validation_times(duration: float, rate: float = VALIDATION_RATE) -> FloatArr
     if count > MAX_SAMPLES:
         raise InputError(
             f"{count} samples are more than {MAX_SAMPLES}, got {duration:g} s and {rate:g} Hz: shorten the motion, or "
-            "lower the rate"
+            "lower the rate",
+            argument="duration",
         )
     return np.linspace(0.0, duration, max(count, 2))
 
@@ -44,10 +45,12 @@ def positive_number(value: ArrayLike, name: str, unit: str = "") -> float:
     """``value`` as a float between SMALLEST and LARGEST; ``unit`` is for the message."""
     array = as_float_array(value, name)
     if array.shape != ():
-        raise InputError(f"{name} must be one number, got shape {array.shape}")
+        raise InputError(argument=name, problem=f"must be one number, got shape {array.shape}")
     number = float(array)
     if not SMALLEST <= number <= LARGEST:
-        raise InputError(f"{name} must be between {SMALLEST:g} and {LARGEST:g}{unit and ' ' + unit}, got {number:g}")
+        raise InputError(
+            argument=name, problem=f"must be between {SMALLEST:g} and {LARGEST:g}{unit and ' ' + unit}, got {number:g}"
+        )
     return number
 
 
@@ -56,7 +59,9 @@ def bounded(array: FloatArray, name: str) -> FloatArray:
     beyond = np.abs(array) > LARGEST
     if beyond.any():
         where = tuple(int(i) for i in np.argwhere(beyond)[0])
-        raise InputError(f"{name} must stay within +-{LARGEST:g}, got {array[where]:g} at index {where}")
+        raise InputError(
+            argument=name, problem=f"must stay within +-{LARGEST:g}, got {array[where]:g} at index {where}"
+        )
     return frozen(array)
 
 
@@ -65,7 +70,7 @@ def joint_vector(value: ArrayLike, name: str, num_joints: int | None = None) -> 
     array = as_float_array(value, name)
     if array.ndim != 1 or array.size == 0 or num_joints not in (None, array.size):
         expected = "(n,), one number a joint" if num_joints is None else f"({num_joints},)"
-        raise InputError(f"{name} must have shape {expected}, got {array.shape}")
+        raise InputError(argument=name, problem=f"must have shape {expected}, got {array.shape}")
     return bounded(array, name)
 
 
@@ -74,8 +79,11 @@ def coefficients(value: ArrayLike, name: str, num_joints: int) -> FloatArray:
     array = as_float_array(value, name)
     if array.ndim != 2 or array.shape[0] != num_joints or not 1 <= array.shape[1] <= MAX_HARMONICS:
         raise InputError(
-            f"{name} must have shape ({num_joints}, K), a row for each joint and K = 1 to {MAX_HARMONICS} harmonics, "
-            f"got {array.shape}"
+            argument=name,
+            problem=(
+                f"must have shape ({num_joints}, K), a row for each joint and K = 1 to {MAX_HARMONICS} harmonics, got "
+                f"{array.shape}"
+            ),
         )
     return bounded(array, name)
 
@@ -93,9 +101,9 @@ def harmonic_count(value: SupportsIndex) -> int:
     try:
         count = operator.index(value)
     except TypeError:
-        raise InputError(f"num_harmonics must be a whole number, got {value!r}") from None
+        raise InputError(argument="num_harmonics", value=value, expected="a whole number") from None
     if not 1 <= count <= MAX_HARMONICS:
-        raise InputError(f"num_harmonics must be between 1 and {MAX_HARMONICS}, got {count}")
+        raise InputError(argument="num_harmonics", problem=f"must be between 1 and {MAX_HARMONICS}, got {count}")
     return count
 
 
@@ -107,10 +115,13 @@ def times_within(times: ArrayLike, duration: float) -> FloatArray:
     """
     array = np.atleast_1d(as_float_array(times, "times"))
     if array.ndim != 1:
-        raise InputError(f"times must have shape (T,), got {array.shape}")
+        raise InputError(argument="times", problem=f"must have shape (T,), got {array.shape}")
     slack = TIME_SLACK * duration
     outside = (array < -slack) | (array > duration + slack)
     if outside.any():
         index = int(np.argmax(outside))
-        raise InputError(f"times must lie between 0 and the duration, {duration!r} s, got {array[index]!r} at {index}")
+        raise InputError(
+            argument="times",
+            problem=f"must lie between 0 and the duration, {duration!r} s, got {array[index]!r} at {index}",
+        )
     return np.clip(array, 0.0, duration)

@@ -56,11 +56,11 @@ class PlanningLimits:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.fraction <= 1.0:
-            raise InputError(f"the usable fraction of the limits must be above 0 and at most 1, got {self.fraction}")
+            raise InputError(argument="fraction", value=self.fraction, expected="above 0 and at most 1")
         if not (np.isfinite(self.clearance) and self.clearance >= 0):
-            raise InputError(f"clearance must not be negative, got {self.clearance}")
+            raise InputError(argument="clearance", problem=f"must not be negative, got {self.clearance}")
         if self.speed is not None and not (np.isfinite(self.speed) and self.speed > 0.0):
-            raise InputError(f"the largest speed of the tool must be positive, got speed={self.speed!r} m/s")
+            raise InputError(argument="speed", value=self.speed, expected="positive [m/s]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +80,12 @@ class PlannedPayload:
     def __post_init__(self) -> None:
         size = as_bounded_array(self.size, "the payload's size")
         if size.shape != (3,) or (size <= 0.0).any():
-            raise InputError(f"the payload's size must be three positive lengths [m], got {size.tolist()}")
+            raise InputError(argument="size", value=size, expected="three positive lengths [m]")
         center = as_bounded_array(self.center, "the payload's center")
         if center.shape != (3,):
-            raise InputError(f"the payload's center must be x y z in the tool frame [m], got {center.tolist()}")
+            raise InputError(argument="center", value=center, expected="x y z in the tool frame [m]")
         if not (np.isfinite(self.mass) and self.mass >= 0.0):
-            raise InputError(f"the payload's mass must not be negative, got {self.mass!r} kg")
+            raise InputError(argument="mass", problem=f"must not be negative, got {self.mass!r} kg")
         object.__setattr__(self, "size", frozen(size))
         object.__setattr__(self, "center", frozen(center))
         object.__setattr__(self, "mass", float(self.mass))
@@ -131,7 +131,7 @@ class PlanConditions:
 
     def __post_init__(self) -> None:
         if self.preset not in ("", REFERENCE):
-            raise InputError(f"a preset is {REFERENCE!r} or none, got {self.preset!r}")
+            raise InputError(argument="preset", value=self.preset, expected=f"{REFERENCE!r} or none")
 
     def changed(
         self,
@@ -167,7 +167,9 @@ class PlanConditions:
         own = self.payload
         if size is not None and not np.any(as_float_array(size, "payload_size")):
             if center is not None or mass:
-                raise InputError("payload_size= of zeros is no payload, which has neither center nor mass")
+                raise InputError(
+                    argument="payload_size", problem="of zeros is no payload, which has neither center nor mass"
+                )
             return None
         if size is not None:
             known = 0.0 if own is None else own.mass
@@ -178,7 +180,9 @@ class PlanConditions:
             )
         for name, given in (("payload_mass", mass), ("payload_center", center)):
             if given is not None and np.any(given):
-                raise InputError(f"{name}= needs payload_size=, the edge lengths x y z of the box around the payload")
+                raise InputError(
+                    argument=name, problem="needs payload_size, the edge lengths x y z of the box around the payload"
+                )
         return None
 
     def __str__(self) -> str:

@@ -95,7 +95,9 @@ class IntegratedFourierTrajectory(Trajectory):
         try:
             generator = np.random.default_rng(seed)
         except (TypeError, ValueError):
-            raise InputError(f"seed must be a whole number from 0, or a numpy Generator, got {seed!r}") from None
+            raise InputError(
+                argument="seed", value=seed, expected="a whole number from 0, or a numpy Generator"
+            ) from None
         a, b = generator.uniform(-bound, bound, shape)
         return cls.with_initial_conditions(pose, a, b, duration)
 
@@ -130,8 +132,9 @@ class IntegratedFourierTrajectory(Trajectory):
 def _enough_harmonics(count: int) -> int:
     if count < 2:
         raise InputError(
-            f"a motion from rest needs at least 2 harmonics (3 for the b coefficients to take part), got {count}: "
-            "position, velocity and acceleration at the start leave a single harmonic nothing but standing still"
+            argument="num_harmonics",
+            problem=f"must be at least 2 for a motion from rest (3 for the b coefficients to take part), got {count}: "
+            "position, velocity and acceleration at the start leave a single harmonic nothing but standing still",
         )
     return count
 

@@ -45,7 +45,7 @@ class JerkLimitedTrajectory(Trajectory):
 
     def __post_init__(self) -> None:
         if not isinstance(self.inner, Trajectory):
-            raise InputError(f"inner must be a Trajectory, got {type(self.inner).__name__}")
+            raise InputError(argument="inner", problem=f"must be a Trajectory, got {type(self.inner).__name__}")
         object.__setattr__(self, "duration", self.inner.duration)
         object.__setattr__(self, "blend_time", _checked_time(self.blend_time, "blend_time", self.duration))
 
@@ -92,7 +92,9 @@ def apply_jerk_limit(samples: ArrayLike, t_blend: float, dt: float) -> FloatArra
 def _checked_time(value: ArrayLike, name: str, duration: float) -> float:
     blend = positive_number(value, name, "s")
     if blend > 0.5 * duration * (1.0 + TIME_SLACK):
-        raise InputError(f"{name} must be at most half of the motion of {duration:g} s, got {blend:g} s")
+        raise InputError(
+            argument=name, problem=f"must be at most half of the motion of {duration:g} s, got {blend:g} s"
+        )
     return blend
 
 

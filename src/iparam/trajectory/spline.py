@@ -143,14 +143,19 @@ class QuinticSpline(Trajectory):
 def _check_waypoints(spline: QuinticSpline) -> None:
     times = as_float_array(spline.times, "times")
     if times.ndim != 1 or not 2 <= times.size <= MAX_WAYPOINTS:
-        raise InputError(f"times must have shape (m,) with m between 2 and {MAX_WAYPOINTS}, got {times.shape}")
+        raise InputError(
+            argument="times", problem=f"must have shape (m,) with m between 2 and {MAX_WAYPOINTS}, got {times.shape}"
+        )
     if times[0] != 0.0:
-        raise InputError(f"times must start at 0, got {times[0]!r}: subtract it from all of them")
+        raise InputError(argument="times", problem=f"must start at 0, got {times[0]!r}: subtract it from all of them")
     object.__setattr__(spline, "duration", positive_number(times[-1], "the last of the times", "s"))
     spacing = np.diff(times)
     if (spacing <= 0.0).any():
         index = int(np.argmax(spacing <= 0.0))
-        raise InputError(f"times must increase, got {times[index]!r} and then {times[index + 1]!r} at {index + 1}")
+        raise InputError(
+            argument="times",
+            problem=f"must increase, got {times[index]!r} and then {times[index + 1]!r} at {index + 1}",
+        )
     if spacing.max() > MAX_SPACING_RATIO * spacing.min():
         raise InputError(
             f"times between waypoints range from {spacing.min():g} s to {spacing.max():g} s; for the spline to be "
@@ -158,7 +163,10 @@ def _check_waypoints(spline: QuinticSpline) -> None:
         )
     waypoints = as_float_array(spline.waypoints, "waypoints")
     if waypoints.ndim != 2 or waypoints.shape[0] != times.size or waypoints.shape[1] == 0:
-        raise InputError(f"waypoints must have shape ({times.size}, n), a row for each time, got {waypoints.shape}")
+        raise InputError(
+            argument="waypoints",
+            problem=f"must have shape ({times.size}, n), a row for each time, got {waypoints.shape}",
+        )
     object.__setattr__(spline, "times", frozen(times))
     object.__setattr__(spline, "waypoints", bounded(waypoints, "waypoints"))
 

@@ -207,13 +207,15 @@ def save_trajectory(
         conditions: payload, cell, clearance and limits that it was planned with; None leaves them out.
     """
     if not isinstance(trajectory, Trajectory):
-        raise InputError(f"trajectory must be a Trajectory, got {type(trajectory).__name__}")
+        raise InputError(argument="trajectory", problem=f"must be a Trajectory, got {type(trajectory).__name__}")
     if robot is not None and not isinstance(robot, str):
-        raise InputError(f"robot must be the arm's name, got {type(robot).__name__}; a Robot has it in .name")
+        raise InputError(
+            argument="robot", problem=f"must be the arm's name, got {type(robot).__name__}; a Robot has it in .name"
+        )
     if validation is not None and not isinstance(validation, Mapping):
-        raise InputError(f"validation must be a mapping, got {type(validation).__name__}")
+        raise InputError(argument="validation", problem=f"must be a mapping, got {type(validation).__name__}")
     if tool_frame is not None and not isinstance(tool_frame, str):
-        raise InputError(f"tool_frame must be the frame's name, got {type(tool_frame).__name__}")
+        raise InputError(argument="tool_frame", problem=f"must be the frame's name, got {type(tool_frame).__name__}")
     described = trajectory_document(trajectory)
     described["config"]["fps"] = positive_number(fps, "fps", "Hz")
     if conditions is not None:
@@ -228,7 +230,7 @@ def save_trajectory(
         "validation": _plain(validation, "validation"),
     }
     if not isinstance(document["condition_number"], int | float | None) or isinstance(condition_number, bool):
-        raise InputError(f"condition_number must be a number or None, got {condition_number!r}")
+        raise InputError(argument="condition_number", value=condition_number, expected="a number or None")
     write_json(path, document)
 
 

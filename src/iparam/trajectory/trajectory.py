@@ -42,14 +42,14 @@ class TrajectorySamples:
     def __post_init__(self) -> None:
         time = as_float_array(self.time, "time")
         if time.ndim != 1:
-            raise InputError(f"time must have shape (T,), got {time.shape}")
+            raise InputError(argument="time", problem=f"must have shape (T,), got {time.shape}")
         object.__setattr__(self, "time", frozen(time))
         columns = np.shape(self.q)[-1:]
         for name in ("q", "dq", "ddq", "jerk"):
             values = as_float_array(getattr(self, name), name)
             if values.ndim != 2 or values.shape != (time.size, *columns):
                 expected = f"({time.size}, n), one row for each time and the same n in q, dq, ddq and jerk"
-                raise InputError(f"{name} must have shape {expected}, got {values.shape}")
+                raise InputError(argument=name, problem=f"must have shape {expected}, got {values.shape}")
             object.__setattr__(self, name, frozen(values))
 
     @property
@@ -114,8 +114,9 @@ class Trajectory(ABC):
         last = int(np.floor(self.duration * rate * (1.0 + TIME_SLACK)))
         if last >= MAX_SAMPLES:
             raise InputError(
-                f"{last + 1} samples, got {self.duration:g} s and {rate:g} Hz, are more than {MAX_SAMPLES}; lower fps, "
-                "or evaluate it in parts"
+                f"{last + 1} samples, got {self.duration:g} s and {rate:g} Hz, are more than {MAX_SAMPLES}; evaluate "
+                "the motion in parts, or at a lower rate",
+                argument="fps",
             )
         return self.evaluate(np.arange(last + 1) / rate)
 
@@ -150,7 +151,7 @@ class ScaledMotion(Trajectory):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.scale <= 1.0:
-            raise InputError(f"the share of a motion must be above 0 and at most 1, got {self.scale!r}")
+            raise InputError(argument="scale", value=self.scale, expected="above 0 and at most 1")
         object.__setattr__(self, "duration", self.inner.duration)
 
     @property

@@ -96,11 +96,11 @@ def recorded_track(recording: Recording, robot: Robot, name: str) -> Track:
         InputError: it has no joint angles, or those of another number of joints.
     """
     if not recording.has("q"):
-        raise InputError(f"{name} has no joint angles (q): there is no motion to show")
+        raise InputError(argument=name, problem="has no joint angles (q): there is no motion to show")
     recording = with_followers(recording, robot)
     signal = recording.signal("q")
     if signal.width != robot.num_joints:
-        raise InputError(f"{name} has the angles of {signal.width} joints, and {joint_count(robot)}")
+        raise InputError(argument=name, problem=f"has the angles of {signal.width} joints, and {joint_count(robot)}")
     clock = signal.time - signal.time[0]
     if recording.has("dq") and recording.signal("dq").width == signal.width:
         speeds = recording.signal("dq")

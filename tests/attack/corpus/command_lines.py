@@ -266,12 +266,6 @@ LINES = (
         codes=(1,),
     ),
     Line("ur set-payload", f"@result.json --host {NOBODY} --robot ur5e", codes=(1, 2)),  # asks, or finds nobody
-    Line(
-        "ur check-payload",
-        f"--plan @calm.json --host {NOBODY} --robot @arm.urdf --cell @cell.json --payload-size 0.1 0.1 0.1 --yes "
-        "--output >checked.parquet",
-        codes=(1,),
-    ),
     Line("demo", "--time-budget 0.5 --no-report --output-dir >demo", slow=True),
 )
 """Every command at least once, and each of their file arguments."""

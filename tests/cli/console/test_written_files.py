@@ -43,7 +43,6 @@ READ = {
     "bag import": {"bag"},
     "bag export": {"recording"},
     "ur run": {"trajectory", "cell"},
-    "ur check-payload": {"plan", "cell"},
     "ros2 set-payload": {"result"},
     "ur set-payload": {"result"},
 }
@@ -51,7 +50,7 @@ READ = {
 
 WITH_SETUP = (
     *("identify payload", "fleet", "calibrate sensor", "compensate", "simulate", "report"),
-    *("verify", "bag import", "ur record", "ur run", "ur check-payload"),
+    *("verify", "bag import", "ur record", "ur run"),
 )
 """That know which setup gave their options."""
 
@@ -66,7 +65,7 @@ FILES_ONLY = [
 SUFFIXES = {
     **{(name, "output"): ".html" for name in ("report", "view")},
     **{(name, "output"): ".parquet" for name in ("compensate", "simulate", "bag import")},
-    **{(f"ur {name}", "output"): ".parquet" for name in ("record", "run", "check-payload")},
+    **{(f"ur {name}", "output"): ".parquet" for name in ("record", "run")},
     ("kinematics batch", "output"): ".csv",
     ("setup", "output"): ".toml",
     ("bag export", "output"): "",

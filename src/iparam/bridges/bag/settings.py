@@ -69,9 +69,11 @@ class ImportSettings:
                 raise UnknownNameError(what, value, known)
         object.__setattr__(self, "joint_names", tuple(self.joint_names))
         if self.joint_names and self.joint_prefix is not None:
-            raise InputError("give the joints' names or their prefix, not both")
+            raise InputError("give the joints' names or their prefix, not both", argument="joint_prefix")
         if len(set(self.joint_names)) < len(self.joint_names):
-            raise InputError(f"joint_names= must name each joint once, got {', '.join(self.joint_names)}")
+            raise InputError(
+                argument="joint_names", problem=f"must name each joint once, got {', '.join(self.joint_names)}"
+            )
         object.__setattr__(self, "units", MappingProxyType(check_units(self.units)))
 
 

@@ -33,9 +33,9 @@ def check_units(units: Mapping[str, str]) -> dict[str, str]:
     """``units`` if all are known."""
     for quantity, unit in units.items():
         if quantity not in UNITS:
-            raise UnknownNameError("quantity", quantity, UNITS)
+            raise UnknownNameError("quantity", quantity, UNITS, argument="units")
         if unit not in UNITS[quantity]:
-            raise UnknownNameError(f"unit of {quantity}", unit, UNITS[quantity])
+            raise UnknownNameError(f"unit of {quantity}", unit, UNITS[quantity], argument="units")
     return dict(units)
 
 

@@ -20,7 +20,9 @@ def as_numpy(values: Any, what: str) -> FloatArray:
         InputError: it is None, as before the simulation plays.
     """
     if values is None:
-        raise InputError(f"{what} is None: start the simulation first (sim.reset() or timeline.play(), then a step)")
+        raise InputError(
+            argument=what, problem="is None: start the simulation first (sim.reset() or timeline.play(), then a step)"
+        )
     values = values.torch if hasattr(values, "torch") else values
     if hasattr(values, "detach"):
         values = values.detach().cpu()
@@ -63,7 +65,7 @@ class ArticulationPort:
             )
         twice = [name for place, name in enumerate(names) if name in names[:place]]
         if twice:
-            raise InputError(f"joints= names {twice[0]!r} twice")
+            raise InputError(argument="joints", problem=f"names {twice[0]!r} twice")
         self.indices = [known.index(name) for name in names]
 
     def positions(self) -> FloatArray:

@@ -27,7 +27,7 @@ class StageUnits:
     def __post_init__(self) -> None:
         for name, value in (("meters", self.meters), ("kilograms", self.kilograms)):
             if not (np.isfinite(value) and value > 0.0):
-                raise InputError(f"{name} must be positive, got {value!r}")
+                raise InputError(argument=name, value=value, expected="positive")
 
     @property
     def newtons(self) -> float:
@@ -108,5 +108,5 @@ def rigid(pose: ArrayLike, name: str) -> FloatArray:
     """``pose`` (4, 4), if it is a rigid transform."""
     T = as_float_array(pose, name)
     if T.shape != (4, 4) or not is_transform(T):
-        raise InputError(f"{name}= must be a rigid transform (4, 4), got shape {T.shape}")
+        raise InputError(argument=name, problem=f"must be a rigid transform (4, 4), got shape {T.shape}")
     return T

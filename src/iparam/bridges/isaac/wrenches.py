@@ -129,7 +129,7 @@ class ContactWrench:
 
     def __post_init__(self) -> None:
         if self.on not in ("payload", "arm"):
-            raise InputError(f"on= must be 'payload' or 'arm', got {self.on!r}")
+            raise InputError(argument="on", value=self.on, expected="'payload' or 'arm'")
         require_initialized(self.sensor)
         names = getattr(self.sensor, "sensor_names", None) or getattr(self.sensor, "body_names", None)
         if names is None or not hasattr(self.sensor.data, "net_forces_w"):

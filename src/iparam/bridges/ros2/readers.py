@@ -113,9 +113,11 @@ class WrenchReader:
         self._frames, self._prefix = rigid_frames(robot), prefix
         self._moving = [prefix + name for name in robot.frames if name not in self._frames]
         if frame and frame not in self._frames:
-            raise UnknownNameError("wrench_frame", frame, self._frames, hint="These move with the load.")
+            raise UnknownNameError(
+                "wrench_frame", frame, self._frames, hint="These move with the load.", argument="wrench_frame"
+            )
         if measures not in ("action", "reaction"):
-            raise UnknownNameError("measures", measures, ("action", "reaction"))
+            raise UnknownNameError("measures", measures, ("action", "reaction"), argument="measures")
         self._tool, self._told = robot.tool_frame, frame
         self._sign = 1.0 if measures == "action" else -1.0
         self._named: str | None = None

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.console.fixes import as_options, in_words
-from iparam.cli.console.option_names import in_options
+from iparam.cli.console.fixes import as_options, corrected, in_words
 from iparam.cli.console.tables import fields_in_room, table_lines
 from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
@@ -84,7 +83,7 @@ def listed_in_table(remarks: Iterable[Remark]) -> None:
 
 def say(text: str) -> None:
     """Print a line about how the work goes."""
-    print(f"iparam: {printable(in_options(text))}", file=sys.stderr, flush=True)
+    print(f"iparam: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -171,8 +170,7 @@ def say_refuted(estimate: Estimate | StaticEstimate) -> None:
     refuted = estimate.refutation
     if refuted is not None:
         best = refuted.causes[:1]
-        fixes = [f"Correction: {as_options(cause.fix)}" for cause in best if cause.fix]
-        say(" ".join(["REFUTED:", refuted.reason, *(cause.sentence for cause in best), *fixes]))
+        say(" ".join(["REFUTED:", refuted.reason, *(corrected(cause.sentence, cause.fix) for cause in best)]))
 
 
 def fail_refuted(estimate: Estimate | StaticEstimate, output: Path | None) -> None:

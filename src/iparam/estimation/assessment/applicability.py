@@ -22,7 +22,8 @@ def check_frame(frame: str, robot: Robot) -> None:
         raise ContradictionError(
             f"the load is given in the frame {frame!r}, and the tool frame of {robot.name} is {robot.tool_frame!r}"
             f"{where}. Identify the load in {robot.tool_frame!r}; or, if the wrench is in {frame!r}, take that as the "
-            f"tool with tip={frame!r}"
+            "tool",
+            fix={"tip": frame},
         )
 
 

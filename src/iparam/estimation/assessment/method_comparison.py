@@ -57,7 +57,7 @@ def compare_methods(
     wanted = tuple(dict.fromkeys(methods))
     for name in wanted:
         if name not in METHODS:
-            raise UnknownNameError("method", name, METHODS)
+            raise UnknownNameError("method", name, METHODS, argument="methods")
     source = KalmanMotion() if motion is None else motion
     given = Correction() if correction is None else correction
     whole = given

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from iparam.estimation.assessment.derived_values import derived_values, parameter_scales
-from iparam.remarks import Severity
+from iparam.remarks import Remark, Severity, messages
 from iparam.rounding import significant
 
 if TYPE_CHECKING:
-    from iparam.estimation.estimate import Estimate
+    from iparam.estimation.estimate import Estimate, Refutation
 
 Word = Literal["good", "usable", "refuted"]
 """The verdict of a result file."""
@@ -89,16 +90,27 @@ class Verdict:
         return "usable" if self.level in ("caution", "poor") else self.level  # type: ignore[return-value]
 
 
+def refuting(refutation: Refutation | None, remarks: Iterable[Remark]) -> tuple[str, ...]:
+    """What refutes a result, for people: its refutation, and the remarks that do."""
+    own = () if refutation is None else (refutation.sentence,)
+    return (*own, *messages(one for one in remarks if one.severity is Severity.REFUTED))
+
+
+def first_rules(against: Sequence[str], unknown: int) -> list[Rule]:
+    """The rules of every verdict: that nothing refutes the result and, if so, how many parameters are not known."""
+    rules = [Rule.at_most("refutations", len(against), 0)]
+    return rules if against else [*rules, Rule.at_most("parameters not determined", unknown, 0)]
+
+
 def verdict_on(estimate: Estimate) -> Verdict:
     """The verdict by numbers and severities: refuted if the data are against it, poor if no body is like that, the
     intervals are wide or some of it is not known, caution if a remark is a doubt, else good.
     """
     doubts = sum(one.lowers for one in estimate.remarks)
-    refuted = (estimate.refutation is not None) + sum(one.severity is Severity.REFUTED for one in estimate.remarks)
-    rules = [Rule.at_most("refutations", refuted, 0)]
-    if estimate.refutation is not None:
-        return Verdict("refuted", "Refuted: do not use it", estimate.refutation.sentence, tuple(rules))
-    rules.append(Rule.at_most("parameters not determined", np.isnan(estimate.phi).sum(), 0))
+    against = refuting(estimate.refutation, estimate.remarks)
+    rules = first_rules(against, int(np.isnan(estimate.phi).sum()))
+    if against:
+        return Verdict("refuted", "Refuted: do not use it", against[0], tuple(rules))
     if not estimate.complete:
         known = ", ".join(estimate.determined) or "nothing of the load"
         at_rest = not any("inertia" in name for name in estimate.determined)

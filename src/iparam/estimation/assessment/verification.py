@@ -230,12 +230,12 @@ def verify_estimate(
             estimate says so little of the load that there is nothing to verify.
     """
     if not (np.isfinite(threshold) and threshold > 0.0):
-        raise InputError(f"threshold must be positive, got {threshold!r}")
+        raise InputError(argument="threshold", value=threshold, expected="positive")
     if keep_bias and estimate.sensor_bias is None:
         raise InputError("the estimate has no sensor bias to keep: let the offsets be fitted")
     for name, value in (("known_mass", known_mass), ("mass_tolerance", mass_tolerance)):
         if value is not None and not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"{name}= must be positive, got {value!r}")
+            raise InputError(argument=name, value=value, expected="positive")
     if not estimate.determined:
         raise IdentificationError(f"there is nothing to verify: the result holds no load. {estimate.status}")
     remarks = _agreement(estimate, recording, robot, keep_bias)
@@ -256,8 +256,9 @@ def verify_estimate(
     if claimed > LEAST_TELLING:
         raise IdentificationError(
             f"there is nothing to verify: by its own covariance the load may be {_percent(3.0 * claimed)} heavier or "
-            f"lighter (at most {_percent(3.0 * LEAST_TELLING)}). Weigh it (known_mass=), or identify it from a motion "
-            "that tells more, or with a sensor of less noise"
+            f"lighter (at most {_percent(3.0 * LEAST_TELLING)}). Weigh it, or identify it from a motion that tells "
+            "more, or with a sensor of less noise",
+            argument="known_mass",
         )
     allowed = max(TELLING, min(AS_TELLING * claimed, LEAST_TELLING))
     if not deviation <= allowed:
@@ -385,7 +386,7 @@ def _noise(recording: Recording, given: ArrayLike | None) -> tuple[FloatArray | 
     if given is not None:
         levels = as_float_array(given, "wrench_noise", (6,))
         if levels.shape != (6,) or (levels < 0.0).any():
-            raise InputError(f"wrench_noise must be 6 standard deviations of at least 0, got {levels.tolist()}")
+            raise InputError(argument="wrench_noise", value=levels, expected="6 standard deviations of at least 0")
         return levels, "given"
     name = recording.metadata.get("noise")
     if isinstance(name, str) and name in noise_presets():

@@ -98,16 +98,21 @@ def fit_corrections(
     names = correction.estimated
     if robot is None and set(names) & set(OF_ARM):
         wrong = next(name for name in names if name in OF_ARM)
-        raise InputError(f"{wrong}='estimate' needs the joint angles of an arm, and this recording has none")
+        raise InputError(
+            argument=wrong, problem="can only be estimated from the joint angles of an arm, and this recording has none"
+        )
     if wrench is not None and correction.measures is not None:
         raise InputError(
-            "a source of the wrench says itself what it measures: leave measures=... out of the correction"
+            "a source of the wrench says itself what it measures: leave that out of the correction", argument="measures"
         )
     if delay is not None:
         correction = dataclasses.replace(correction, delay=delay)
     in_base = correction.wrench_frame == "base"
     if in_base and correction.wrench_scale == ESTIMATE:
-        raise InputError("wrench_scale='estimate' is about the sensor's own channels, not about a wrench in base axes")
+        raise InputError(
+            argument="wrench_scale",
+            problem="can only be estimated for the sensor's own channels, not for a wrench in base axes",
+        )
     of_sensor: dict[str, Any] = dict.fromkeys(("sensor_rotation", "sensor_offset", "external_force"))
     if not in_base:
         of_sensor |= dict.fromkeys(("wrench_axes", "wrench_scale", "measures"))
@@ -125,7 +130,9 @@ def fit_corrections(
         whole = source if isinstance(source, MotionEstimate) else known_motion(run, robot, source)
     if whole.linear_acceleration_minus_gravity is not None and set(names) & set(OF_ARM):
         raise InputError(
-            f"{names[0]}='estimate' needs a motion of the joints alone: leave out the accelerometer (motion='kalman')"
+            argument=names[0],
+            problem="can only be estimated from a motion of the joints alone: leave out the accelerometer",
+            fix={"motion": "kalman"},
         )
     read, _ = without_repeats((SensorWrench() if wrench is None else wrench).read(run), whole)
     measured = _means(without_spikes(read, whole, robot, checked.gravity)[0], whole, correction)

@@ -39,7 +39,7 @@ def without_channels(problem: PayloadProblem, names: Iterable[str]) -> PayloadPr
     """
     used = np.array([float(channel not in tuple(names)) for channel in WRENCH_CHANNELS])
     if not used.any():
-        raise InputError("without= leaves none of the six components of the wrench")
+        raise InputError(argument="without", problem="leaves none of the six components of the wrench")
     uncertainty, instruments = problem.uncertainty, problem.instruments
     quiet = np.zeros(6)
     if problem.num_samples >= 3:
@@ -94,12 +94,17 @@ def with_jumping_bias(problem: PayloadProblem, times: Iterable[float]) -> Payloa
     another one in each stretch is then a constant one, the mean of them all.
     """
     if not problem.bias:
-        raise InputError("rezeroed= times mean a bias, and it was said that there is none: leave out one of the two")
+        raise InputError(
+            argument="rezeroed",
+            problem="means a bias, and it was said that there is none: leave out one of the two",
+        )
     edges = np.searchsorted(problem.time, list(times))
     for time, edge in zip(times, edges, strict=True):
         if edge in (0, problem.num_samples):
             raise InputError(
-                f"rezeroed= {time:g} is not within the run, which is from {problem.time[0]:g} to {problem.time[-1]:g} s"
+                argument="rezeroed",
+                value=time,
+                expected=f"within the run, which is from {problem.time[0]:g} to {problem.time[-1]:g} s",
             )
     stretches = np.split(np.arange(problem.num_samples), edges)
     return dataclasses.replace(

@@ -176,7 +176,7 @@ def calibrate_sensor(
     given = Correction() if correction is None else correction
     for name in _OF_SENSOR:
         if getattr(given, name) is not None:
-            raise InputError(f"{name}= is what a calibration finds: leave it out")
+            raise InputError(argument=name, problem="is what a calibration finds: leave it out")
     if len(recordings) != len(loads) or not recordings:
         raise InputError(f"each run needs its known load, got {len(recordings)} runs and {len(loads)} loads")
     problems = [problem_from_recording(run, robot, motion=motion, correction=given) for run in recordings]
@@ -187,8 +187,9 @@ def calibrate_sensor(
     mixing, covariance, residual = _fit(columns, measured, [len(wrench) for wrench in wrenches])
     if np.linalg.det(mixing[:3, :3]) <= 0.0:
         raise IdentificationError(
-            "the forces are those of a left-handed or reversed sensor: give measures='reaction', or correct its axes "
-            "before it is calibrated"
+            "the forces are those of a left-handed or reversed sensor, or of one that measures the reaction: "
+            "correct its axes before it is calibrated, or say that",
+            fix={"measures": "reaction"},
         )
     figures = sensor_figures(mixing)
     deviation = _deviations(mixing, covariance)

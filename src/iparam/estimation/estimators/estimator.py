@@ -58,7 +58,7 @@ def make_estimator(method: str, prior: InertialParameters | None = None) -> Esti
         prior: a guess of the load, for those that take one.
     """
     if method not in METHODS:
-        raise UnknownNameError("method", method, METHODS)
+        raise UnknownNameError("method", method, METHODS, argument="method")
     kind = getattr(estimators, METHODS[method])
     if prior is not None and not kind.takes_prior:
         able = [name for name, entry in METHODS.items() if getattr(estimators, entry).takes_prior]

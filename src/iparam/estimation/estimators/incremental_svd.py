@@ -34,7 +34,7 @@ class IncrementalSVD:
 
     def __post_init__(self) -> None:
         if self.num_columns < 1:
-            raise InputError(f"num_columns must be at least 1, got {self.num_columns}")
+            raise InputError(argument="num_columns", problem=f"must be at least 1, got {self.num_columns}")
         self.values = np.zeros(self.num_columns)
         self.vectors = np.eye(self.num_columns)
 

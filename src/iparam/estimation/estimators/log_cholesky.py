@@ -54,7 +54,9 @@ class LogCholesky(Estimator):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.relative_standard_deviation) and self.relative_standard_deviation > 0):
-            raise InputError(f"relative_standard_deviation must be positive, got {self.relative_standard_deviation!r}")
+            raise InputError(
+                argument="relative_standard_deviation", value=self.relative_standard_deviation, expected="positive"
+            )
         if self.prior is not None:
             log_cholesky_from_phi(self.prior.phi)  # refuses what no body can be
 

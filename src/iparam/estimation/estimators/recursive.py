@@ -182,7 +182,7 @@ def product_rows(products: FloatArray) -> FloatArray:
 
 def _check_forgetting(forgetting: float) -> None:
     if not 0.9 <= forgetting <= 1.0:
-        raise InputError(f"forgetting must be between 0.9 and 1, got {forgetting!r}")
+        raise InputError(argument="forgetting", value=forgetting, expected="between 0.9 and 1")
 
 
 def _discount(weighted: FloatArray, forgetting: float) -> None:

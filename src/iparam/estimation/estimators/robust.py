@@ -40,7 +40,7 @@ class HuberLeastSquares(Estimator):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.threshold) and self.threshold > 0):
-            raise InputError(f"threshold must be positive, got {self.threshold!r}")
+            raise InputError(argument="threshold", value=self.threshold, expected="positive")
 
     def fit(self, problem: PayloadProblem) -> Estimate:
         """See `Estimator.fit`."""

@@ -108,10 +108,10 @@ class OnlineSettings:
         if self.bias not in ("estimate", "none", "zeroed"):
             raise UnknownNameError("treatment of the bias", self.bias, ("estimate", "none", "zeroed"))
         if self.zero_samples < 1:
-            raise InputError(f"zero_samples must be at least 1, got {self.zero_samples!r}")
+            raise InputError(argument="zero_samples", value=self.zero_samples, expected="at least 1")
         deviation = np.asarray(self.wrench_deviation, dtype=float)
         if deviation.shape != (6,) or not (deviation > 0).all():
-            raise InputError(f"wrench_deviation must be six positive numbers, got {self.wrench_deviation!r}")
+            raise InputError(argument="wrench_deviation", value=self.wrench_deviation, expected="six positive numbers")
 
 
 class OnlineIdentifier:

@@ -67,7 +67,10 @@ def compensate_wrench(
     _check_estimate(estimate, recording, robot)
     given = Correction() if correction is None else correction
     if given.without or given.rezeroed:
-        raise InputError("a load is taken out of all channels of a whole run: leave out without=... and rezeroed=...")
+        raise InputError(
+            "a load is taken out of all channels of a whole run: leave out no channel, and split no bias",
+            argument="without" if given.without else "rezeroed",
+        )
     checked = check_run(given.applied(recording, robot), robot, gravity)
     recording, restamped = evenly_stamped(checked.recording)
     delay = given.delay if delay is None and isinstance(given.delay, float) else delay

@@ -119,7 +119,9 @@ def identify_payload(
     if isinstance(recording, DataBuffer):
         recording = recording.to_recording()
     if not isinstance(recording, Recording):
-        raise InputError(f"recording must be a Recording, got {recording!r:.80}: Recording.load reads a file")
+        raise InputError(
+            argument="recording", problem=f"must be a Recording, got {recording!r:.80}: Recording.load reads a file"
+        )
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     recording = with_followers(recording, arm)
     job = _Job(
@@ -170,7 +172,7 @@ def check_settings(
         InputError, UnknownNameError: a setting is of another kind, or has a value that cannot be.
     """
     if bias not in get_args(PayloadBias):
-        raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias))
+        raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias), argument="bias")
     for name, value, kinds, what in (
         ("method", method, (str, Estimator), "the name of a method or an Estimator"),
         ("motion", motion, (MotionSource, MotionEstimate), "a source of motion such as iparam.motion.KalmanMotion()"),
@@ -181,7 +183,7 @@ def check_settings(
         ("correction", correction, Correction, "a Correction"),
     ):
         if not isinstance(value, kinds) and not (value is None and name not in ("method", "partial")):
-            raise InputError(f"{name} must be {what}, got {value!r:.80}")
+            raise InputError(argument=name, problem=f"must be {what}, got {value!r:.80}")
     for name, array, shape in (
         ("wrench_covariance", wrench_covariance, (6, 6)),
         ("zero_pose", zero_pose, ()),

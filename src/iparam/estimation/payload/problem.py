@@ -61,12 +61,12 @@ class PayloadProblem:
         object.__setattr__(self, "y", frozen(y))
         time = _shaped(self.time if np.size(self.time) else np.arange(len(A)) / UNSTATED_RATE, "time", (len(A),))
         if (np.diff(time) <= 0).any():
-            raise InputError("time must be strictly increasing")
+            raise InputError(argument="time", problem="must be strictly increasing")
         object.__setattr__(self, "time", time)
         if self.wrench_covariance is not None:
             covariance = _shaped(self.wrench_covariance, "wrench_covariance", (6, 6))
             if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] <= 0.0:
-                raise InputError("wrench_covariance must be symmetric and positive definite")
+                raise InputError(argument="wrench_covariance", problem="must be symmetric and positive definite")
             object.__setattr__(self, "wrench_covariance", covariance)
         if self.correction_covariance is not None:
             added = _shaped(self.correction_covariance, "correction_covariance", (NUM_PARAMETERS, NUM_PARAMETERS))
@@ -74,7 +74,9 @@ class PayloadProblem:
         if self.instruments is not None:
             object.__setattr__(self, "instruments", _shaped(self.instruments, "instruments", A.shape))
         if self.uncertainty is not None and self.uncertainty.num_samples != len(A):
-            raise InputError(f"uncertainty is that of {self.uncertainty.num_samples} samples, there are {len(A)}")
+            raise InputError(
+                argument="uncertainty", problem=f"is that of {self.uncertainty.num_samples} samples, there are {len(A)}"
+            )
         object.__setattr__(self, "remarks", tuple(dict.fromkeys(self.remarks)))
 
     @property
@@ -109,5 +111,5 @@ class PayloadProblem:
 def _shaped(value: FloatArray, name: str, shape: tuple[int, ...]) -> FloatArray:
     array = as_float_array(value, name)
     if array.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got {array.shape}")
+        raise InputError(argument=name, problem=f"must have shape {shape}, got {array.shape}")
     return frozen(array)

@@ -132,17 +132,18 @@ def prepare_run(
         correction: what is to be put right in the recording; its values must be known.
     """
     if bias not in ("estimate", "none", "zeroed"):
-        raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"))
+        raise UnknownNameError("treatment of the bias", bias, ("estimate", "none", "zeroed"), argument="bias")
     correction = Correction() if correction is None else correction
     original, clock = recording, correction.clock if isinstance(correction.clock, float) else 1.0
     recording, wrench, delay = _corrected(recording, robot, correction, wrench, delay)
     given, correction = correction, correction.remaining()
     if delay is not None and not np.isfinite(delay):
-        raise InputError(f"delay must be a finite time in s, got {delay!r}")
+        raise InputError(argument="delay", value=delay, expected="a finite time in s")
     if delay is not None and abs(delay) > LONGEST_DELAY:
         raise ContradictionError(
             f"a delay of {delay:g} s, and no sensor lags behind by more than {LONGEST_DELAY:g} s: is it in ms? It is "
-            "given in s"
+            "given in s",
+            argument="delay",
         )
     recording = with_gravity(recording, gravity)  # so that a source of motion that needs it finds the caller's
     checked = check_run(recording, robot)
@@ -266,15 +267,18 @@ def _corrected(
     open_ones = [name for name in correction.estimated if name != "delay"]
     if open_ones:
         raise InputError(
-            f"{open_ones[0]}='estimate' is found by identify_payload along with the load: give the value that it found"
+            argument=open_ones[0],
+            problem="can only be estimated by identify_payload, along with the load: give the value that it found",
         )
     if wrench is not None and correction.measures is not None:
         raise InputError(
-            "a source of the wrench says itself what it measures: leave measures=... out of the correction"
+            "a source of the wrench says itself what it measures: leave that out of the correction", argument="measures"
         )
     late = correction.delay if isinstance(correction.delay, float) else None
     if delay is not None and late is not None:
-        raise InputError(f"the delay is given twice, {delay:g} s and {late:g} s in the correction: leave one out")
+        raise InputError(
+            f"the delay is given twice, {delay:g} s and {late:g} s in the correction: leave one out", argument="delay"
+        )
     source = correction.wrench_source if wrench is None else wrench
     return correction.applied(recording, robot), source, late if delay is None else delay
 
@@ -314,7 +318,10 @@ def _zeroed(
         pose = motion.q[0] if zero_pose is None else as_float_array(zero_pose, "zero_pose", (robot.num_joints,))
         return resting_regressor(robot, pose, gravity)
     if zero_pose is not None or motion.orientation is None:
-        raise InputError("zero_pose are joint angles: without an arm, the sensor is taken to be zeroed as it first was")
+        raise InputError(
+            argument="zero_pose",
+            problem="are joint angles: without an arm, the sensor is taken to be zeroed as it first was",
+        )
     still = np.zeros((1, 3))
     return np.asarray(body_regressor(still, still, -(motion.orientation[:1].transpose(0, 2, 1) @ gravity))[0])
 

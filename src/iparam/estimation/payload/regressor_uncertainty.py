@@ -41,7 +41,10 @@ class RegressorUncertainty:
         factors = as_float_array(self.factors, "factors", (6, 10))
         kept = np.asarray(self.kept, dtype=np.int64)
         if factors.ndim != 4 or kept.shape != factors.shape[:1] or kept.size == 0:
-            raise InputError(f"factors must be (M, r, 6, 10) for M kept samples, got {factors.shape} and {kept.shape}")
+            raise InputError(
+                argument="factors",
+                problem=f"must be (M, r, 6, 10) for M kept samples, got {factors.shape} and {kept.shape}",
+            )
         object.__setattr__(self, "factors", frozen(factors))
         object.__setattr__(self, "kept", kept)
 

@@ -218,14 +218,17 @@ def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
 def _surfaces(name: str, mesh: Any) -> list[FloatArray]:
     """The closed surfaces (F, 3, 3) of a mesh: by its own vertices or, if these are repeated, by those in one place."""
     if np.abs(mesh.vertices).max() > LARGEST:
-        raise InputError(f"{name} has a vertex beyond {LARGEST:g}")
+        raise InputError(argument=name, problem=f"has a vertex beyond {LARGEST:g}")
     if _open_edges(mesh.faces):
         mesh.merge_vertices(merge_tex=True, merge_norm=True)
     if missing := _open_edges(mesh.faces):
         raise InputError(
-            f"{name} is not closed, or its triangles face different ways ({missing} edges have no partner), so "
-            "it has no inside; repair it in a CAD or mesh program (bodies that touch may be nodes of a .glb), or give "
-            "points with volumes (.csv)"
+            argument=name,
+            problem=(
+                f"is not closed, or its triangles face different ways ({missing} edges have no partner), so it has no "
+                "inside; repair it in a CAD or mesh program (bodies that touch may be nodes of a .glb), or give "
+                "points with volumes (.csv)"
+            ),
         )
     triangles, pairs = np.asarray(mesh.triangles, dtype=np.float64), np.asarray(mesh.face_adjacency)
     graph = coo_array((np.ones(len(pairs), dtype=bool), tuple(pairs.T)), shape=(len(triangles),) * 2)

@@ -108,7 +108,7 @@ class Shape:
         if len(set(names)) < len(names):
             raise InputError(f"the parts of a shape need different names, got {', '.join(names)}")
         if not (np.isfinite(self.tolerance) and self.tolerance > 0.0):
-            raise InputError(f"tolerance must be positive [m], got {self.tolerance!r}")
+            raise InputError(argument="tolerance", value=self.tolerance, expected="positive [m]")
         extent = float(self.bounds[0].max())
         if extent == 0.0:
             raise InputError("all points of the shape are in one place: they fill no volume")
@@ -120,8 +120,11 @@ class Shape:
             )
         if self.tolerance >= 0.5 * extent and self.tolerance > DEFAULT_TOLERANCE:
             raise InputError(
-                f"tolerance must be less than half the size of the shape, {0.5 * extent:.3g} m, got "
-                f"{self.tolerance:g} m: what is off by more is no shape"
+                argument="tolerance",
+                problem=(
+                    f"must be less than half the size of the shape, {0.5 * extent:.3g} m, got {self.tolerance:g} m: "
+                    "what is off by more is no shape"
+                ),
             )
         if not np.sqrt(np.linalg.eigvalsh(self.whole.spread)[0]) > 1e-6 * extent:
             raise InputError("the points of the shape lie in a plane or on a line: they fill no volume")
@@ -207,7 +210,7 @@ class Shape:
         names = [part.name for part in self.parts]
         for name in densities:
             if name not in names:
-                raise UnknownNameError("part of the shape", name, names)
+                raise UnknownNameError("part of the shape", name, names, argument="density")
         parts = [
             dataclasses.replace(part, density=densities[part.name]) if part.name in densities else part
             for part in self.parts

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import ContradictionError, InputError
+from iparam.estimation.assessment.verdict import first_rules, refuting
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
@@ -40,6 +41,9 @@ from iparam.spatial.transforms import exp_so3
 INERTIA_UNSEEN = (
     "The inertia cannot be seen at rest: record a motion planned with 'iparam excite optimize' to identify it."
 )
+OF_INERTIA = 6
+"""Parameters that rests do not show: the inertia."""
+
 LEAST_POSES = 4
 """Three directions of gravity determine the ten unknowns; the fourth is what they can be checked with."""
 
@@ -109,11 +113,12 @@ class StaticEstimate:
     @property
     def assessment(self) -> dict[str, Any]:
         """The verdict, "usable" or "refuted", with its sentence and causes: rests never tell all of a load."""
-        refuted = self.refutation
+        against = refuting(self.refutation, self.remarks)
         return {
-            "verdict": "usable" if refuted is None else "refuted",
-            "sentence": self.status if refuted is None else refuted.reason,
+            "verdict": "refuted" if against else "usable",
+            "sentence": self.refutation.reason if self.refutation is not None else (*against, self.status)[0],
             "causes": [cause.to_document() for cause in self.causes],
+            "rules": [rule.to_document() for rule in first_rules(against, OF_INERTIA)],
         }
 
     def to_document(self) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class FrictionModel:
         object.__setattr__(self, "terms", tuple(self.terms))
         for term in self.terms:
             if kind(term) not in TERMS:
-                raise UnknownNameError("friction term", term, TERMS)
+                raise UnknownNameError("friction term", term, TERMS, argument="friction")
             _speed(term)
         if len(set(self.terms)) < len(self.terms):
             raise InputError(f"a friction term is given more than once: {', '.join(self.terms)}")
@@ -84,7 +84,7 @@ class FrictionModel:
         for name in ("smoothing_speed", "presliding_distance"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
-                raise InputError(f"{name} must be a positive number, got {value!r}")
+                raise InputError(argument=name, value=value, expected="a positive number")
 
     def directions(self, q: ArrayLike, dq: ArrayLike, start: ArrayLike | None = None) -> FloatArray:
         """(T, n) direction of motion between -1 and 1 along a motion.

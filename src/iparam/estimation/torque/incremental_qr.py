@@ -33,7 +33,7 @@ class IncrementalQR:
         """Take in rows (k, p)."""
         new = as_float_array(rows, "rows", (len(self._triangle),))
         if new.ndim != 2:
-            raise InputError(f"rows must have shape (k, {len(self._triangle)}), got {new.shape}")
+            raise InputError(argument="rows", problem=f"must have shape (k, {len(self._triangle)}), got {new.shape}")
         fold_rows(self._triangle, kernel_input(new))
         self.num_rows += len(new)
 

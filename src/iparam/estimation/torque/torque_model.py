@@ -107,8 +107,11 @@ def couplings_of(given: Sequence[Coupling | str] | ArrayLike, num_joints: int) -
     matrix = as_float_array(cast("ArrayLike", given), "drive matrix")
     if matrix.shape != (num_joints, num_joints) or np.linalg.matrix_rank(matrix) < num_joints:
         raise InputError(
-            f"couplings must be names such as '5+6', or an invertible matrix ({num_joints}, {num_joints}) that turns "
-            f"joint speeds into motor speeds, got shape {matrix.shape}"
+            argument="couplings",
+            problem=(
+                f"must be names such as '5+6', or an invertible matrix ({num_joints}, {num_joints}) that turns joint "
+                f"speeds into motor speeds, got shape {matrix.shape}"
+            ),
         )
     rows = [(np.flatnonzero(row), row) for row in matrix]
     return tuple(

@@ -78,9 +78,9 @@ class ToolDisplacementConstraint(Constraint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", frozen(as_float_array(self.center, "center", (3,))))
         if not self.radius > 0:
-            raise InputError(f"the largest tool displacement must be positive, got {self.radius}")
+            raise InputError(argument="displacement", value=self.radius, expected="positive [m]")
         if self.radius > LARGEST:
-            raise InputError(f"the largest tool displacement must be at most {LARGEST:g} m, got {self.radius:g}")
+            raise InputError(argument="displacement", value=self.radius, expected=f"at most {LARGEST:g} m")
 
     @classmethod
     def from_start(cls, robot: Robot, q0: ArrayLike, largest: float) -> ToolDisplacementConstraint:

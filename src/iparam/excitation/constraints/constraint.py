@@ -103,7 +103,7 @@ class JointLimitConstraint(Constraint):
 
     def __post_init__(self) -> None:
         if self.order not in range(4):
-            raise InputError(f"order must be 0, 1, 2 or 3, got {self.order!r}")
+            raise InputError(argument="order", value=self.order, expected="0, 1, 2 or 3")
         count = len(self.joint_names)
         lower, upper = (np.array(side, dtype=np.float64) for side in (self.lower, self.upper))
         for side in (lower, upper):

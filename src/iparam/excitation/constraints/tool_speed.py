@@ -135,15 +135,18 @@ class ToolSpeedConstraint(_VectorLimit):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.speed) and self.speed > 0.0):
-            raise InputError(f"the largest speed of the tool must be positive, got speed={self.speed!r} m/s")
+            raise InputError(argument="speed", value=self.speed, expected="positive [m/s]")
         if self.speed > FASTEST:
             raise InputError(
                 f"the largest speed of the tool, {self.speed:g} m/s, keeps it from nothing: no arm is faster than "
-                f"{FASTEST:g} m/s. Is it in mm/s? It is given in m/s"
+                f"{FASTEST:g} m/s. Is it in mm/s? It is given in m/s",
+                argument="speed",
             )
         points = as_float_array(self.points, "points", (3,))
         if points.ndim != 2 or len(points) != len(self.labels):
-            raise InputError(f"points must be (m, 3) with m labels, got {points.shape} and {len(self.labels)}")
+            raise InputError(
+                argument="points", problem=f"must be (m, 3) with m labels, got {points.shape} and {len(self.labels)}"
+            )
         object.__setattr__(self, "points", frozen(points))
         object.__setattr__(self, "scale", 0.5 * float(self.speed))
 

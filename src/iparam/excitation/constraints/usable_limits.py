@@ -126,14 +126,16 @@ def _check_ranges(robot: Robot, endless: NDArray[np.bool_]) -> None:
         joint = robot.joint_names[int(np.argmax(endless))]
         raise InfeasibleError(
             f"{where}: joint {joint!r} slides, and has no range: where it ends is not known. State lower and upper "
-            f"there, or hold it where it stands with lock={joint}=METRES"
+            f"there, or hold it where it stands",
+            argument="lock",
         )
     if (own.lower >= own.upper).any():
         index = int(np.argmax(own.lower >= own.upper))
         joint, at = robot.joint_names[index], own.upper[index]
         raise InfeasibleError(
             f"{where}: joint {joint!r} has lower = upper = {at:g}, no room to move. State its range there (a joint "
-            f"that turns without end is continuous), or hold it with lock={joint}={at:g}"
+            f"that turns without end is continuous), or hold it",
+            argument="lock",
         )
 
 
@@ -143,7 +145,7 @@ def _limited(robot: Robot, name: str, given: ArrayLike | None, own: FloatArray) 
         return own
     values = as_bounded_array(given, "limit")
     if values.shape not in ((), (robot.num_joints,)) or (values <= 0).any():
-        raise InputError(f"max_{name}= must be one positive number or {robot.num_joints}, got {values.tolist()}")
+        raise InputError(argument=f"max_{name}", value=values, expected=f"one positive number or {robot.num_joints}")
     asked = np.broadcast_to(values, (robot.num_joints,))
     if name in _MOST:
         _check_degrees(robot, name, asked, own)

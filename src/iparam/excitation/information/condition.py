@@ -76,8 +76,11 @@ def _regressor(
     parts = (motion.q, motion.dq, motion.ddq) if isinstance(motion, TrajectorySamples) else motion
     if not isinstance(parts, tuple | list) or len(parts) != 3:
         raise InputError(
-            "motion must be a Trajectory, TrajectorySamples, a MotionEstimate or (q, dq, ddq), got "
-            f"{type(motion).__name__}"
+            argument="motion",
+            problem=(
+                "must be a Trajectory, TrajectorySamples, a MotionEstimate or (q, dq, ddq), got "
+                f"{type(motion).__name__}"
+            ),
         )
     q, dq, ddq = (as_float_array(part, name) for part, name in zip(parts, ("q", "dq", "ddq"), strict=True))
     if q.ndim != 2 or q.shape[1] != robot.num_joints or not q.shape == dq.shape == ddq.shape:

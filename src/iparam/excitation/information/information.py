@@ -75,7 +75,7 @@ class WrenchInformation(Information):
         for name, count in (("row_weights", 6), ("column_scales", 10)):
             values = as_float_array(getattr(self, name), name)
             if values.shape != (count,) or (values <= 0).any():
-                raise InputError(f"{name} must be {count} positive numbers, got {values.tolist()}")
+                raise InputError(argument=name, value=values, expected=f"{count} positive numbers")
             object.__setattr__(self, name, np.array(values))
         random = np.random.default_rng(0)
         joints = self.robot.num_joints

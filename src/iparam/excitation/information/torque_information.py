@@ -48,12 +48,13 @@ class TorqueInformation(Information):
         inside = columns.dtype.kind in "iu" and columns.ndim == 1 and columns.size > 0
         if not inside or columns[0] < 0 or columns[-1] >= 10 * joints or (np.diff(columns) <= 0).any():
             raise InputError(
-                f"independent must be sorted columns from 0 to {10 * joints - 1}, each once, got {columns}"
+                argument="independent",
+                problem=f"must be sorted columns from 0 to {10 * joints - 1}, each once, got {columns}",
             )
         for name, count in (("row_weights", joints), ("column_scales", columns.size)):
             values = as_float_array(getattr(self, name), name)
             if values.shape != (count,) or (values <= 0).any():
-                raise InputError(f"{name} must be {count} positive numbers, got {values.tolist()}")
+                raise InputError(argument=name, value=values, expected=f"{count} positive numbers")
             object.__setattr__(self, name, np.array(values))
         object.__setattr__(self, "independent", columns.astype(np.int64))
         object.__setattr__(self, "gravity", gravity_vector(self.gravity))

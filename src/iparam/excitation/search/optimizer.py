@@ -110,14 +110,16 @@ def optimize_excitation(
     if starts is None and time_budget is None:
         time_budget = 30.0
     if starts is not None and (not isinstance(starts, int) or starts < 1):
-        raise InputError(f"starts must be a whole number from 1, got {starts!r}")
+        raise InputError(argument="starts", value=starts, expected="a whole number from 1")
     if time_budget is not None and not (np.isfinite(time_budget) and time_budget > 0):
-        raise InputError(f"time_budget must be positive, got {time_budget!r}")
+        raise InputError(argument="time_budget", value=time_budget, expected="positive")
     if not isinstance(seed, int) or seed < 0:
-        raise InputError(f"seed must be a whole number from 0, got {seed!r}")
+        raise InputError(argument="seed", value=seed, expected="a whole number from 0")
     problem.check_start()
     if executor is not None and workers is not None:
-        raise InputError("workers= are processes of this machine; an executor has workers of its own")
+        raise InputError(
+            argument="workers", problem="are processes of this machine; an executor has workers of its own"
+        )
     search = _Search(problem, seed, starts, time_budget, progress)
     if executor is not None:
         search.run(executor)

@@ -67,11 +67,11 @@ class ExcitationProblem:
         for name in ("base_freq", "duration", "fps"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
-                raise InputError(f"{name} must be positive, got {value!r}")
+                raise InputError(argument=name, value=value, expected="positive")
         for name in ("num_harmonics", "subsample"):
             value = getattr(self, name)
             if not isinstance(value, int) or value < 1:
-                raise InputError(f"{name} must be a whole number from 1, got {value!r}")
+                raise InputError(argument=name, value=value, expected="a whole number from 1")
         if self.duration * self.fps / self.subsample < 4:
             raise InfeasibleError(
                 f"a duration of {self.duration:g} s is too short: it has fewer than 4 samples that count "
@@ -149,7 +149,8 @@ class ExcitationProblem:
             if margin.margin <= 0:
                 raise InfeasibleError(
                     f"the start pose q0 itself violates '{margin.constraint}' by {-margin.margin:.4g} {margin.unit} "
-                    f"({margin.label}): choose another with q0=, or relax that constraint"
+                    f"({margin.label}): choose another, or relax that constraint",
+                    argument="q0",
                 )
         basis = np.abs(self.basis(self.grid(100.0))[:, :, : 2 * self.num_harmonics]).max(axis=1)  # (4, 2 K)
         for joint in range(self.robot.num_joints):

@@ -120,10 +120,10 @@ def random_search(
     """
     pose, bound = joint_vector(q0, "q0"), positive_number(amplitude, "amplitude", "rad/s")
     if bound > MOST_AMPLITUDE:
-        raise InputError(f"amplitude must be at most {MOST_AMPLITUDE:g} rad/s, got {bound:g}")
+        raise InputError(argument="amplitude", problem=f"must be at most {MOST_AMPLITUDE:g} rad/s, got {bound:g}")
     for name, value, least in (("max_attempts", max_attempts, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InputError(f"{name} must be a whole number from {least}, got {value!r}")
+            raise InputError(argument=name, value=value, expected=f"a whole number from {least}")
     check = _Check(tuple(constraints), positive_number(rate, "rate", "Hz"))
     share = None if following is None else as_float_array(following, "following")
     driven = [] if share is None else [int(np.argmax(column == 1.0)) for column in share.T]
@@ -131,7 +131,7 @@ def random_search(
     reason = check.refusal(IntegratedFourierTrajectory(pose, still, still, 1.0 / check.rate))
     if reason is not None:
         raise InfeasibleError(
-            f"the start pose q0 itself is refused ({reason}): choose another with q0=, or make more room"
+            f"the start pose q0 itself is refused ({reason}): choose another, or make more room", argument="q0"
         )
     random = np.random.default_rng(seed)
     refused: Counter[str] = Counter()

@@ -146,15 +146,15 @@ class _Judge:
         ]
         worst = worst_margin(self._constraints[int(np.argmin(rooms))], still, [0.0])
         assert worst is not None  # only constraints with labels are looked at
-        advice = "more room, or less clearance (clearance=)"
+        advice = "more room, or less clearance"
         if worst.constraint == "joint torque":
             advice = "a lighter load, or another mounting of the arm"
         elif worst.constraint == "robot-robot collision" and self._robot.locked_joints:
-            advice += ", or the joints that stand still elsewhere (lock=)"
+            advice += ", or the joints that stand still elsewhere"
         elif PAYLOAD in worst.label and worst.constraint == "payload-robot collision":
-            advice += ", or a payload that is smaller or elsewhere (payload_center=)"
+            advice += ", or a payload that is smaller or elsewhere"
         elif GROUND in worst.label:
-            advice += "; a cell (cell=) says where the ground is, if there is one"
+            advice += "; a cell says where the ground is, if there is one"
         return (
             f"{self._robot.name} has no pose to start from: in the best of {_CANDIDATES} it misses "
             f"'{worst.constraint}' by {-worst.margin:.4g} {worst.unit} ({worst.label}). It takes {advice}"

@@ -145,9 +145,9 @@ def merge_into_urdf(
         load.require_credit()
     tree = read_tree(source)
     if link is None and load.frame not in tree.links:
-        hint = f"Say with link= which link of {tree.file} has that frame."
-        raise UnknownNameError("link", load.frame, tree.links, hint=hint)
-    target = tree.known(load.frame if link is None else link)
+        hint = f"Say which link of {tree.file} has that frame."
+        raise UnknownNameError("link", load.frame, tree.links, hint=hint, argument="link")
+    target = tree.known(load.frame if link is None else link, "link")
     text = XmlText(tree.file, Path(source).read_bytes())
     T_target_frame = _pose_of_frame(tree, target, load.frame)
     if as_link is None:
@@ -192,7 +192,9 @@ def _with_new_link(
         raise InputError(f"the new link needs a name, got {name!r}")
     joint = f"{target}-{name}"
     if name in tree.links:
-        raise InputError(f"{tree.file} has a link {name!r} already: choose another name, or merge into it with link=")
+        raise InputError(
+            f"{tree.file} has a link {name!r} already: choose another name, or merge into it", argument="link"
+        )
     if any(known.name == joint for known in tree.above.values()):
         raise InputError(f"{tree.file} has a joint {joint!r} already: choose another name for the new link")
     robot = text.span(("robot", tree.name))

@@ -62,7 +62,7 @@ def checked_source(source: str | os.PathLike[str]) -> Path:
     """The absolute path of a stage's file, if there is one."""
     path = Path(source)
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"stage= {path} is no USD file: its name ends in {', '.join(SUFFIXES)}")
+        raise InputError(argument="stage", value=os.fspath(source), expected=f"a USD file, {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise FileFormatError(f"{path} does not exist, or is no file")
     return path.resolve()

@@ -59,8 +59,8 @@ class StageBodies:
         if len(self.bodies) == 1:
             return self.bodies[0]
         raise InputError(
-            f"{self.file} has {len(self.bodies)} rigid bodies: say with prim= which one carries the load: "
-            f"{_listed(self.bodies)}"
+            f"{self.file} has {len(self.bodies)} rigid bodies: say which one carries the load: {_listed(self.bodies)}",
+            argument="prim",
         )
 
     def _named(self, path: str) -> Any:
@@ -69,12 +69,14 @@ class StageBodies:
             found = [body for body in self.bodies if body.GetName() == path]
             if len(found) != 1:
                 several = f" {len(found)} rigid bodies have that name: give the path." if found else ""
-                raise UnknownNameError("prim", path, known[:_MOST_NAMED], hint=several.strip())
+                raise UnknownNameError("prim", path, known[:_MOST_NAMED], hint=several.strip(), argument="prim")
             return found[0]
         valid = self.pxr.Sdf.Path.IsValidPathString(path)
         prim = self.stage.GetPrimAtPath(path) if valid else None
         if not prim:
-            raise UnknownNameError("prim", path, known[:_MOST_NAMED], hint="These are the rigid bodies of the stage.")
+            raise UnknownNameError(
+                "prim", path, known[:_MOST_NAMED], hint="These are the rigid bodies of the stage.", argument="prim"
+            )
         if not prim.HasAPI(self.pxr.UsdPhysics.RigidBodyAPI):
             owner = self.owner(prim)
             way_out = f"it is a part of {owner.GetPath()}: give that one" if owner else f"choose {_listed(self.bodies)}"
@@ -131,7 +133,8 @@ class StageBodies:
         if not inside:
             raise ContradictionError(
                 f"{_listed(named)} has the name of the load's frame, but is not rigidly connected to {body.GetPath()}: "
-                "choose the body that it belongs to with prim=, or say where the frame is with pose="
+                "choose the body that it belongs to, or say where the frame is",
+                argument="pose",
             )
         meters = float(self.pxr.UsdGeom.GetStageMetersPerUnit(self.stage))
         of_body = self._pose(body)[0]
@@ -141,7 +144,9 @@ class StageBodies:
             pose[:3, 3] *= meters
             poses.append(pose)
         if not all(np.allclose(pose, poses[0], atol=1e-9) for pose in poses[1:]):
-            raise ContradictionError(f"several prims are called {frame!r}: {_listed(inside)}. Give pose= instead")
+            raise ContradictionError(
+                f"several prims are called {frame!r}: {_listed(inside)}. Say where it is", argument="pose"
+            )
         return poses[0]
 
     def _called(self, frame: str) -> list[Any]:

@@ -90,7 +90,7 @@ def write_into_stage(
         raise InconsistentLoadError(f"USD takes a mass of 0 or less for none, and the load has {load.mass:.6g} kg")
     pxr, path = require_usd(), checked_source(source)
     if copy and path.suffix.lower() == ".usdz":
-        raise InputError(f"{source} is a package, of which there is no copy as text: leave copy= out, or unpack it")
+        raise InputError(f"{source} is a package, of which there is no copy as text: unpack it", argument="copy")
     said: list[str] = []
     try:
         with quiet(pxr, str(source), said):
@@ -116,7 +116,8 @@ def _write(
     if placed is None:
         placed = np.eye(4)
         notes.append(
-            f"No prim of {bodies.file} is called {load.frame}: the frame of {path} was taken for it. pose= places it."
+            f"No prim of {bodies.file} is called {load.frame}: the frame of {path} was taken for it. "
+            "State its pose if it is elsewhere."
         )
     added = load.parameters.transformed(placed)
     stated = body.GetAttribute("physics:mass").Get(pxr.Usd.TimeCode.EarliestTime()) or 0.0
@@ -124,14 +125,18 @@ def _write(
         stated = 0.0  # an attribute without its schema counts for nothing
     if stated > 0.0 and own_mass is None:
         raise ContradictionError(
-            f"{path} weighs {stated * units.kilograms:.6g} kg already: own_mass='add' if it carries the load, "
-            "own_mass='replace' if it is the load"
+            f"{path} weighs {stated * units.kilograms:.6g} kg already: say 'add' if it carries the load, "
+            "'replace' if it is the load",
+            argument="own_mass",
         )
     own = read_mass(pxr, body, units) if own_mass == "add" else None
     if own_mass == "add" and own is None and bodies.has_colliders(body):
         raise ContradictionError(
-            f"own_mass='add', but {path} states no mass: a simulator computes it from its colliders, and no load can "
-            "be added to that. State its mass, centre of mass and inertia, or choose own_mass='replace'"
+            f"{path} states no mass: a simulator computes it from its colliders, and no load can be added to that. "
+            "State its mass, centre of mass and inertia, or replace it",
+            argument="own_mass",
+            value=own_mass,
+            fix={"own_mass": "replace"},
         )
     if own is not None:
         did = f"Added to {path}: {load.mass:.6g} kg to {own.mass:.6g} kg of its own."
@@ -158,7 +163,7 @@ def _statement(units: PrimUnits) -> str:
 def _given_pose(pose: ArrayLike) -> Any:
     given = np.asarray(pose, dtype=np.float64)
     if given.shape != (4, 4) or not is_transform(given):
-        raise InputError(f"pose= must be a rigid transform (4, 4), got {given.shape}")
+        raise InputError(argument="pose", value=given.shape, expected="a rigid transform (4, 4)")
     return given
 
 

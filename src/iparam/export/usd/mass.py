@@ -112,7 +112,8 @@ def read_mass(pxr: Any, prim: Any, units: PrimUnits) -> InertialParameters | Non
         raise ContradictionError(
             f"{prim.GetPath()} states a mass of {mass * units.kilograms:.6g} kg and no physics:{unset}, which the "
             "simulator computes from its colliders: the load cannot be added to what is not stated. State it, or "
-            "choose own_mass='replace'"
+            "replace it",
+            fix={"own_mass": "replace"},
         )
     turn = api.GetPrincipalAxesAttr().Get(time)
     w, vector = turn.GetReal(), np.array(turn.GetImaginary())

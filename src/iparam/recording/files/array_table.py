@@ -93,8 +93,11 @@ def _matrix_columns(
     matrices = [name for name, array in arrays.items() if array.ndim == 2 and min(array.shape) > 1]
     if len(matrices) != 1:
         raise InputError(
-            f"columns= is for a file with one matrix, and {source} has {len(matrices)}: {_shapes(arrays)}; say with "
-            "map='q=name' which array is what"
+            argument="columns",
+            problem=(
+                f"is for a file with one matrix, and {source} has {len(matrices)}: {_shapes(arrays)}; a map "
+                "such as 'q=name' says which array is what"
+            ),
         )
     matrix = arrays[matrices[0]]
     names = expand_columns(columns, matrix.shape[1], num_joints)
@@ -172,8 +175,8 @@ def _way_out(arrays: Arrays) -> str:
     beside = [name for name in arrays if dot and name.rpartition(".")[0] == run and name != likely]
     known = [f"{last}={name}" for name in beside if (last := name.rpartition(".")[2]) in CHANNELS]
     if any(name.rpartition(".")[0] not in ("", run) for name in arrays) and known:
-        return f". If it holds several runs, say which: map='{','.join([f'time={likely}', *known])}'"
-    return f". If one of them is the time, say so: map='time={likely}'"
+        return f". If it holds several runs, say which: '{','.join([f'time={likely}', *known])}' as the map"
+    return f". If one of them is the time, say so: 'time={likely}' as the map"
 
 
 def _num_poses(wrench: NDArray[Any]) -> int:

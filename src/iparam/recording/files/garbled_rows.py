@@ -83,7 +83,8 @@ class GarbledRows:
         if garbled.size > max(1.0, GARBLED_SHARE * total):
             raise FileFormatError(
                 f"{self.source}: {garbled.size} of {total} rows are garbled, and at most {100 * GARBLED_SHARE:g} % are "
-                f"left out. {' '.join(messages(kinds))} Read a sound part of it with rows='A:B'"
+                f"left out. {' '.join(messages(kinds))} Read a sound part of it",
+                argument="rows",
             )
         if absurd is not None:
             table = table.only(~absurd)

@@ -220,7 +220,8 @@ def _read(
     if "time" in names and (time := names.index("time")) not in numeric:
         raise FileFormatError(
             f"{source}: {headers[time]} holds {schema.field(time).type}; it must be numbers, in seconds or in "
-            "what time_unit= says"
+            "the unit that is stated",
+            argument="time_unit",
         )
     builder = TableBuilder([names[i] for i in numeric], rows, source, "row", reading.rows)
     header_of = {names[i]: headers[i] for i in numeric}

@@ -45,17 +45,17 @@ class ColumnMap:
         elif isinstance(given, Mapping):
             pairs = [(name, [value] if isinstance(value, str) else list(value)) for name, value in given.items()]
         else:
-            raise InputError(f"map= must be a text or a mapping, got {type(given).__name__}")
+            raise InputError(argument="map", problem=f"must be a text or a mapping, got {type(given).__name__}")
         names = [name for name, _ in pairs]
         for name, patterns in pairs:
             if name != "time" and signal_of_column(str(name)) is None:
                 check_name(name)
             if names.count(name) > 1:
-                raise InputError(f"map= names {name} more than once: list its headers in one entry")
+                raise InputError(argument="map", problem=f"names {name} more than once: list its headers in one entry")
             if not patterns or not all(isinstance(pattern, str) and pattern for pattern in patterns):
-                raise InputError(f"map= has no header for {name}: write e.g. map='{name}=pos_*'")
+                raise InputError(argument="map", problem=f"has no header for {name}: write e.g. '{name}=pos_*'")
         if not pairs:
-            raise InputError("map= is empty: write e.g. map='q=pos_*,tau=effort_*'")
+            raise InputError(argument="map", problem="is empty: write e.g. 'q=pos_*,tau=effort_*'")
         return cls(tuple((name, tuple(patterns)) for name, patterns in pairs))
 
     def assign(self, headers: Sequence[str], source: str) -> dict[str, list[int]]:
@@ -73,13 +73,17 @@ class ColumnMap:
                 places = _matches(pattern, headers)
                 if not places:
                     raise InputError(
-                        f"map='{name}={pattern}' matches no column of {source}; its columns: {_listed(headers)}"
+                        argument="map",
+                        problem=f"'{name}={pattern}' matches no column of {source}; its columns: {_listed(headers)}",
                     )
                 for place in places:
                     if place in taken:
                         raise InputError(
-                            f"map= takes the column {headers[place]!r} of {source} for both {taken[place]} and {name}; "
-                            f"its columns: {_listed(headers)}"
+                            argument="map",
+                            problem=(
+                                f"takes the column {headers[place]!r} of {source} for both {taken[place]} and {name}; "
+                                f"its columns: {_listed(headers)}"
+                            ),
                         )
                     taken[place] = name
                 found[name] += places
@@ -117,7 +121,8 @@ def mapped_columns(name: str, width: int, headers: Sequence[str]) -> list[str]:
         columns = column_names(name, expected)
     if width != expected:
         raise InputError(
-            f"map= gives {width} columns to {name}, which has {expected} ({', '.join(columns)}): {_listed(headers)}"
+            argument="map",
+            problem=f"gives {width} columns to {name}, which has {expected} ({', '.join(columns)}): {_listed(headers)}",
         )
     return columns
 
@@ -142,9 +147,12 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.columns is not None and self.names is not None:
-            raise InputError("columns= is for a table without header, and map= for one with headers: leave out one")
+            raise InputError(
+                argument="columns",
+                problem="is for a table without header, and map for one with headers: leave out one",
+            )
         if self.time_unit is not None and self.time_unit not in get_args(TimeUnit):
-            raise UnknownNameError("time unit", self.time_unit, get_args(TimeUnit))
+            raise UnknownNameError("time unit", self.time_unit, get_args(TimeUnit), argument="time_unit")
 
     @classmethod
     def of(
@@ -195,9 +203,9 @@ def _time_range(given: Sequence[float]) -> tuple[float, float]:
     try:
         start, stop = (float(value) for value in given)
     except (TypeError, ValueError):
-        raise InputError(f"time_range={given!r} must be two times [s]") from None
+        raise InputError(argument="time_range", value=given, expected="two times [s]") from None
     if not (math.isfinite(start) and math.isfinite(stop) and start < stop):
-        raise InputError(f"time_range= needs a start before its end, got {start:g} and {stop:g} s")
+        raise InputError(argument="time_range", problem=f"needs a start before its end, got {start:g} and {stop:g} s")
     return start, stop
 
 
@@ -211,7 +219,7 @@ def _pairs(text: str) -> list[tuple[str, list[str]]]:
         elif pairs and part:
             pairs[-1][1].append(part)
         else:
-            raise InputError(f"map= must be entries such as 'q=pos_*,tau=effort_*', got {text!r}")
+            raise InputError(argument="map", value=text, expected="entries such as 'q=pos_*,tau=effort_*'")
     return pairs
 
 

@@ -88,7 +88,9 @@ def load_recording(
         stream.seek(0)
         if head.startswith(MAGIC):
             if reading.columns is not None:
-                raise InputError(f"{source} is a Parquet file, which names its columns; leave out columns=")
+                raise InputError(
+                    f"{source} is a Parquet file, which names its columns; leave them out", argument="columns"
+                )
             table, document = read_parquet_table(stream, source, reading)
             arm = _robot(robot, tip, document["metadata"] if document is not None else None)
         else:
@@ -114,7 +116,7 @@ def recording_from_frame(
 
 def _check_angle_unit(angles: str | None) -> None:
     if angles not in (None, "radians", "degrees"):
-        raise UnknownNameError("angle unit", angles, ("radians", "degrees"))
+        raise UnknownNameError("angle unit", angles, ("radians", "degrees"), argument="angles")
 
 
 def _checked(
@@ -261,8 +263,9 @@ def _to_seconds(table: Table, reading: Reading, stated: str, source: str) -> Non
     where = "header" if "time" in table.units else "metadata"
     if reading.time_unit not in (None, stated) and (stated != "s" or "time" in table.units):
         raise ContradictionError(
-            f"{source}: the time is in {stated} by the file's {where} and in {reading.time_unit} by time_unit=: leave "
-            f"that out, or correct the {where}"
+            f"{source}: the time is in {stated} by the file's {where} and in {reading.time_unit} as stated: leave "
+            f"that out, or correct the {where}",
+            argument="time_unit",
         )
     seconds = UNITS["time"][reading.time_unit or stated]
     if seconds < 1.0:
@@ -302,8 +305,9 @@ def _check_angle_units(units: Mapping[str, str], angles: str, source: str) -> No
         place = signal_of_column(column)
         if place is not None and place[0] in ANGLES and unit[:3] in ("deg", "rad", "rpm") and unit[:3] != expected:
             raise ContradictionError(
-                f"{source}: {column} is in {unit} by the header and in {angles} by angles=: leave that out, or correct "
-                "the header"
+                f"{source}: {column} is in {unit} by the header and in {angles} as stated: leave that out, or "
+                "correct the header",
+                argument="angles",
             )
 
 
@@ -312,8 +316,11 @@ def _refuse_times(reading: Reading, source: str) -> None:
     for name, given in (("time_unit", reading.time_unit), ("time_range", reading.time_range)):
         if given is not None:
             raise InputError(
-                f"{name}= is about the time, and {source} has none, each row being a pose at rest: leave it out; a "
-                "part of the file is read with rows='A:B'"
+                argument=name,
+                problem=(
+                    f"is about the time, and {source} has none, each row being a pose at rest: leave it out; rows "
+                    "such as 'A:B' are a part of the file"
+                ),
             )
 
 
@@ -326,8 +333,10 @@ def _within(
     if not kept:
         first, last = min(s.time[0] for s in signals.values()), max(s.time[-1] for s in signals.values())
         raise InputError(
-            f"time_range= {span[0]:g} to {span[1]:g} s has no sample of {source}, whose time runs from {first:.6g} to "
-            f"{last:.6g} s"
+            argument="time_range",
+            problem=(
+                f"{span[0]:g} {span[1]:g} has no sample of {source}, whose time runs from {first:.6g} to {last:.6g} s"
+            ),
         )
     return kept, [
         remark("signal-outside-range", signal=name, start=span[0], stop=span[1]) for name in parts if name not in kept

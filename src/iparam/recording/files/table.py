@@ -277,13 +277,13 @@ def check_names(names: Sequence[str], source: str) -> None:
     if "time" not in names and not tells_poses(names):
         poses = (
             ". If its rows are poses at rest, it needs columns that say how the sensor stood: qw qx qy qz, r11 .. r33 "
-            "or gx gy gz (map= says which they are)"
+            "or gx gy gz (a map says which they are)"
             if set(names).issuperset(CHANNELS["wrench"].columns)
             else ""
         )
         raise FileFormatError(
-            f"{source} has no column 'time'; its columns: {_some(names)}. If one of them is the time, say so: "
-            f"map='time={_likely_time(names)}'{poses}"
+            f"{source} has no column 'time'; its columns: {_some(names)}. If one of them is the time, say so{poses}",
+            fix={"map": f"time={_likely_time(names)}"},
         )
 
 
@@ -393,8 +393,9 @@ def signals_of_table(
         reason = " ".join(messages(notes)) or "it has no column but time"
         example = next((pattern for name in table.names if (pattern := _DIGITS.sub("*", name)) != name), "NAME*")
         raise FileFormatError(
-            f"{source} holds no usable samples: {reason}. Say which columns are which, e.g. map='q={example}' if these "
-            "are joint angles"
+            f"{source} holds no usable samples: {reason}. Say which columns are which, e.g. that 'q={example}' are "
+            "joint angles",
+            argument="map",
         )
     return signals, notes, tuple(unmeasured)
 

@@ -291,8 +291,9 @@ def header_names(text: bytes, comment: bytes, source: str, layout: Layout) -> tu
             if len(before) == len(names):
                 return before, 0
             raise FileFormatError(
-                f"{source} has no header: its first line holds {len(names)} numbers. Say what its columns are, e.g. "
-                'columns="time,q,dq,current"; a group name takes one column a joint'
+                f"{source} has no header: its first line holds {len(names)} numbers. Say what its columns are; a "
+                "group name, such as q, takes one column a joint. An example",
+                fix={"columns": "time,q,dq,current"},
             )
     except csv.Error as error:
         raise FileFormatError(f"{source} is not a table of numbers: {error}") from None

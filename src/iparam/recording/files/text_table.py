@@ -147,7 +147,8 @@ def _given_names(
         if "time" in header and header != names:
             raise ContradictionError(
                 f"{source} has a header, {layout.delimiter.join(header[:8])}.., and other columns were given, "
-                f"{','.join(names[:8])}..: leave out columns="
+                f"{','.join(names[:8])}..: leave them out",
+                argument="columns",
             )
     return names
 

@@ -26,7 +26,7 @@ def robot_names() -> tuple[str, ...]:
 def catalog_arm(name: str) -> CatalogArm:
     """All that the catalogue says about the arm of that name, in any case: ``"ur5e"``, ``"UR5e"``."""
     if name.lower() not in _files():
-        raise UnknownNameError("robot", name, robot_names())
+        raise UnknownNameError("robot", name, robot_names(), argument="robot")
     return _read(name.lower())
 
 

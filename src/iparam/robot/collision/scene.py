@@ -110,7 +110,7 @@ class CollisionScene:
         """
         poses = as_float_array(q, "q")
         if poses.ndim != 2 or poses.shape[1] != self.robot.num_joints:
-            raise InputError(f"q must have shape (T, {self.robot.num_joints}), got {poses.shape}")
+            raise InputError(argument="q", problem=f"must have shape (T, {self.robot.num_joints}), got {poses.shape}")
         required = np.concatenate([np.empty(0), *self.clearances(clearance)])
         names = [pair for group in self.distances for pair in group.pairs]
         if not names:

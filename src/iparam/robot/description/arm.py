@@ -38,13 +38,13 @@ def cut_arm(
         lock: positions to lock joints at, by name [rad or m]: those off the chain, which are at zero else, and those of
             the chain that are not to move.
     """
-    start = None if base is None else tree.known(base)
+    start = None if base is None else tree.known(base, "base")
     remark = ""
     if tip is None:
         arm = default_arm(tree, start)
         start, end, remark = arm.base, arm.tip, arm.remark
     else:
-        start, end = tree.root if start is None else start, tree.known(tip)
+        start, end = tree.root if start is None else start, tree.known(tip, "tip")
     path = tree.path(start, end)
     held = _positions(tree, {} if lock is None else lock)
     couplings = _follow(tree, path, held)
@@ -53,7 +53,7 @@ def cut_arm(
         raise RobotModelError(
             f"{tree.file}: no joint moves between {start!r} and {end!r}"
             + (f" with {', '.join(held)} locked; lock fewer, or" if held else ";")
-            + " choose another base= or tip="
+            + " choose another base or tip"
         )
     joints = tuple(joint.locked(held[joint.name]) if joint.name in held else joint.read() for joint in path)
     above = tree.above.get(start)
@@ -150,12 +150,16 @@ def _positions(tree: DescriptionTree, lock: Mapping[str, float]) -> dict[str, fl
     held: dict[str, float] = {}
     for name, value in lock.items():
         if name not in movable:
-            raise UnknownNameError("joint to lock", name, movable, hint=f"(in {tree.file})")
+            raise UnknownNameError("joint to lock", name, movable, hint=f"(in {tree.file})", argument="lock")
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise InputError(f"lock: joint {name!r} must be held at a finite number [rad or m], got {value!r}")
+            raise InputError(
+                argument="lock", problem=f"must hold joint {name!r} at a finite number [rad or m], got {value!r}"
+            )
         joint, bounds = movable[name].read(), movable[name].read_bounds()
         if joint.kind is JointKind.REVOLUTE and abs(value) > MULTI_TURN:
-            raise InputError(f"lock: {name} = {value:g} rad is more than two turns: is it in degrees? It is in rad")
+            raise InputError(
+                f"{name} at {value:g} rad is more than two turns: is it in degrees? It is in rad", argument="lock"
+            )
         if not bounds.lower <= value <= bounds.upper:
             tree.place.elsewhere(f"joint {name!r}").note(
                 f"is locked at {value:g}, outside its range {bounds.lower:.4g}..{bounds.upper:.4g}"
@@ -211,6 +215,6 @@ def _tilt(tree: DescriptionTree, start: str, held: Mapping[str, float]) -> list[
     angle = np.degrees(np.arccos(np.clip(turn[2, 2], -1.0, 1.0)))
     sentence = (
         f"the base {start!r} is tilted by {angle:.0f} deg against {tree.root!r}: if that stands upright, gravity in "
-        f"the axes of the base is {x:g} {y:g} {z:g} m/s^2; gravity= states it"
+        f"the axes of the base is {x:g} {y:g} {z:g} m/s^2; state it"
     )
     return [sentence]

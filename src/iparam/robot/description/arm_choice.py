@@ -68,7 +68,7 @@ def default_arm(tree: DescriptionTree, base: str | None) -> ArmCandidate:
     if len(found) == 1 and found[0].sure:
         return found[0]
     if len(found) > 1:
-        shown = [f"base={arm.base!r} tip={arm.tip!r} ({len(arm.joints)} joints)" for arm in found[:_MOST_NAMED]]
+        shown = [f"base {arm.base!r} and tip {arm.tip!r} ({len(arm.joints)} joints)" for arm in found[:_MOST_NAMED]]
         more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
         raise RobotModelError(
             f"{tree.file}: the tree of links branches into {len(found)} chains that may be the arm; say which: "
@@ -82,8 +82,9 @@ def default_arm(tree: DescriptionTree, base: str | None) -> ArmCandidate:
         raise RobotModelError(f"{tree.file}: no joint below {starts[0]!r} moves: this is no arm")
     listed = ", ".join(map(repr, ends[:_MOST_NAMED])) + (", ..." if len(ends) > _MOST_NAMED else "")
     raise RobotModelError(
-        f"{tree.file}: the tree of links branches, so say with tip=... which link is the tool. Most likely first, the "
-        f"ends are {listed}; any other link may be given too"
+        f"{tree.file}: the tree of links branches, so say which link is the tool. Most likely first, the ends are "
+        f"{listed}; any other link may be given too",
+        argument="tip",
     )
 
 
@@ -137,9 +138,9 @@ def _candidate(
     marks = [repr(link) for link in body.links if link in tree.frames and link != tip]
     if grasping:
         names = ", ".join(joint.name for joint in grasping[:4]) + (", ..." if len(grasping) > 4 else "")
-        remark = f"the arm ends before what looks like a gripper ({names}), at {tip!r}; tip= takes another link"
+        remark = f"the arm ends before what looks like a gripper ({names}), at {tip!r}; another link may be the tip"
     elif chosen or marks or tip in tree.frames or (len(_leaves(tree, body)) > 1 and not _FLANGES[0].search(tip)):
-        remark = f"{tip!r} was taken for the tool; tip= takes another link"
+        remark = f"{tip!r} was taken for the tool; another link may be the tip"
     if marks:
         remark += f", or a frame on it: {', '.join(marks[:_MOST_NAMED])}"
     return ArmCandidate(base, tip, tuple(stem), remark=remark)

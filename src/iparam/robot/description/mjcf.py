@@ -156,7 +156,7 @@ class _Reader:
         model = self.model
         if not np.allclose(model.opt.gravity, USUAL_GRAVITY, atol=0.01):
             x, y, z = model.opt.gravity.tolist()
-            self.whole.note(f"has gravity {x:g} {y:g} {z:g}, which is not read; gravity= states it")
+            self.whole.note(f"has gravity {x:g} {y:g} {z:g}, which is not read; state it")
         closing = (int(self.mujoco.mjtEq.mjEQ_CONNECT), int(self.mujoco.mjtEq.mjEQ_WELD))
         loops = sum(int(kind) in closing for kind in model.eq_type)
         if loops:

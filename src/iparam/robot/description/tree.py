@@ -184,10 +184,10 @@ class DescriptionTree:
         """Where it was read, for messages."""
         return self.place.file
 
-    def known(self, link: str) -> str:
-        """``link``, if it exists."""
+    def known(self, link: str, argument: str = "") -> str:
+        """``link``, which ``argument`` names, if it exists."""
         if link not in self.links:
-            raise UnknownNameError("link", link, self.links, hint=f"(in {self.file})")
+            raise UnknownNameError("link", link, self.links, hint=f"(in {self.file})", argument=argument)
         return link
 
     def joints_below(self, start: str) -> list[TreeJoint]:
@@ -212,4 +212,4 @@ class DescriptionTree:
 
 
 def _refuse(place: Place, refusal: str) -> Joint:
-    raise place.error(f"{refusal} on the arm; choose base= and tip= so that it is not between them")
+    raise place.error(f"{refusal} on the arm; choose base and tip so that it is not between them")

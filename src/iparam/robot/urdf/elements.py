@@ -75,7 +75,7 @@ def joint_of(joint: UrdfJoint) -> Joint:
     """The joint with its origin and axis; refuses the types that a serial arm cannot have."""
     if joint.type in _UNSUPPORTED:
         raise joint.place.error(
-            f"type {joint.type!r} is not supported on the arm; choose base= and tip= so that it is not between them"
+            f"type {joint.type!r} is not supported on the arm; choose base and tip so that it is not between them"
         )
     axis = child(joint.element, "axis", joint.place)
     direction = np.array([1.0, 0.0, 0.0])
@@ -215,7 +215,7 @@ def _origin_of(element: Element, place: Place) -> FloatArray:
         return np.eye(4)
     place = place.inside("origin")
     if origin.get("quat_xyzw") is not None:
-        raise place.error("attribute 'quat_xyzw' is not supported; write the rotation as rpy=")
+        raise place.error("attribute 'quat_xyzw' is not supported; write the rotation as rpy")
     rpy = vector(origin, "rpy", place, (0.0, 0.0, 0.0))
     return transform_from(rotation_from_rpy(rpy), vector(origin, "xyz", place, (0.0, 0.0, 0.0)))
 

@@ -52,7 +52,9 @@ class SampleMatcher:
 
     def __init__(self, tolerance: float = 0.01, hold: float = 0.0, accelerometer: bool = False) -> None:
         if not tolerance > 0.0 or not hold >= 0.0:
-            raise InputError(f"tolerance must be positive and hold at least 0, got {tolerance!r} and {hold!r} s")
+            raise InputError(
+                argument="tolerance", problem=f"must be positive and hold at least 0, got {tolerance!r} and {hold!r} s"
+            )
         self.joints, self.wrenches, self.accelerations = (StampedBuffer(DEPTH) for _ in range(3))
         self.matched = 0
         self.unmatched = 0

@@ -150,7 +150,10 @@ class CompensationNode(Node):
             return
         try:
             if message.header.frame_id not in ("", self._tool):
-                raise InputError(f"inertia is in the frame {message.header.frame_id!r}, not in {self._tool}: left out")
+                raise InputError(
+                    argument="inertia",
+                    problem=f"is in the frame {message.header.frame_id!r}, not in {self._tool}: left out",
+                )
             if message.inertia.m == 0.0:
                 live.forget_load()
                 self._withdrawn = True

@@ -83,7 +83,7 @@ class LiveSettings:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.rate) and self.rate >= 0.0):
-            raise InputError(f"rate must be positive, or 0 to find it, got {self.rate!r} Hz")
+            raise InputError(argument="rate", problem=f"must be positive, or 0 to find it, got {self.rate!r} Hz")
         if self.known_load is not None:
             self.known_load.require_complete("a load is taken away with all ten parameters")
             self.known_load.require_credit("what is left of a load rests on the known one")

@@ -199,7 +199,7 @@ def _conditions(settings: PlaybackSettings, planned: PlanConditions | None) -> P
     """What the parameters say, else what the file says."""
     size = as_float_array(settings.payload_size, "payload_size")
     if size.shape != (3,) or (size < 0.0).any() or 0 < np.count_nonzero(size) < 3:
-        raise InputError(f"payload_size must be three lengths in m, or three zeros, got {size.tolist()}")
+        raise InputError(argument="payload_size", value=size, expected="three lengths in m, or three zeros")
     return (PlanConditions.unstated() if planned is None else planned).changed(
         payload_size=size if size.any() else None,
         payload_mass=settings.payload_mass or None,

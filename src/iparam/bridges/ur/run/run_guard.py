@@ -53,7 +53,7 @@ class GuardLimits:
     def __post_init__(self) -> None:
         for name, unit in (("deviation", "rad"), ("silence", "s"), ("lag", "s")):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) > 0.0):
-                raise InputError(f"the largest {name} must be positive, got {getattr(self, name)!r} {unit}")
+                raise InputError(argument=f"max_{name}", value=getattr(self, name), expected=f"positive [{unit}]")
         if self.silence > LONGEST_SILENCE:
             raise InputError(
                 f"the silence may be {LONGEST_SILENCE:g} s at most, got {self.silence:g} s: for so long the arm would "

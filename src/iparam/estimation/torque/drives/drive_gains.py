@@ -80,7 +80,7 @@ class DriveGains:
                 f"{values.tolist()} and {deviation.tolist()}"
             )
         if not (np.isfinite(self.tolerance) and self.tolerance >= 0.0):
-            raise InputError(f"tolerance must be at least 0, got {self.tolerance!r}")
+            raise InputError(argument="tolerance", value=self.tolerance, expected="at least 0")
         object.__setattr__(self, "values", frozen(values))
         object.__setattr__(self, "standard_deviation", frozen(deviation))
 
@@ -278,7 +278,9 @@ def _completed(
     told[list(left_out)] = False
     missing = ", ".join(str(j + 1) for j in needed[~told[needed]])
     if np.count_nonzero(told) <= needed.size // 2:
-        raise IdentificationError(f"the drive gains of joints {missing} cannot be told: {cause}; give drive_gains=")
+        raise IdentificationError(
+            f"the drive gains of joints {missing} cannot be told: {cause}; give them", argument="drive_gains"
+        )
     if told.all():
         return DriveGains(gains, spreads, tolerance, source)
     middle = float(np.median(np.abs(gains[told])))

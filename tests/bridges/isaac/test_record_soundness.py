@@ -10,7 +10,7 @@ from bridges.isaac import stand_ins
 
 import iparam
 from iparam.bridges.isaac import JointWrench, record
-from iparam.bridges.isaac.soundness import run_remarks
+from iparam.bridges.isaac.record import run_remarks
 from iparam.errors import InputError
 
 DT = 1.0 / 240.0

@@ -10,7 +10,7 @@ import pytest
 import iparam
 from iparam.errors import InputError
 from iparam.robot import Robot
-from iparam.simulation.followable import check_followable, trajectory_remarks
+from iparam.simulation.arm_scene import check_followable, trajectory_remarks
 from iparam.trajectory import FourierTrajectory
 from iparam.trajectory.checks import validation_times
 
