@@ -70,7 +70,7 @@ def read_only_pointer(values: FloatArray) -> int:
 
 
 def kernel(name: str, *arguments: Any, returns: Any = None) -> Callable[..., Any]:
-    """The kernel of that name on the chosen path.
+    """The kernel of that name on the chosen path, called with arrays, numbers and None for an array not given.
 
     Args:
         name: as in its source, KERNEL(type, name).
@@ -79,7 +79,26 @@ def kernel(name: str, *arguments: Any, returns: Any = None) -> Callable[..., Any
     """
     function = getattr(_library, f"{name}_{path}")
     function.argtypes, function.restype = arguments, returns
-    return function  # type: ignore[no-any-return]
+
+    def call(*values: Any) -> Any:
+        return function(*[pointer(value) if isinstance(value, np.ndarray) else value for value in values])
+
+    return call
+
+
+def chain_kernel(name: str, *arguments: Any, sized_by: int) -> Callable[..., None]:
+    """A kernel of N samples of a chain with n joints, called with the address of `Chain.packed` and what follows.
+
+    Args:
+        name, arguments: as in `kernel`, without N, n and the address, which come first.
+        sized_by: which of the arguments is an array (N, n, ...).
+    """
+    function = kernel(name, count, count, array, *arguments)
+
+    def call(chain: int, *values: Any) -> None:
+        function(*values[sized_by].shape[:2], chain, *values)
+
+    return call
 
 
 def _renewed() -> Path:

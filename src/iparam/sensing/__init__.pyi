@@ -13,7 +13,6 @@ from .noise import NoiseModel as NoiseModel
 from .noise import SensorNoise as SensorNoise
 from .noise import noise_preset as noise_preset
 from .noise import noise_presets as noise_presets
-from .offset import bias_columns as bias_columns
 from .offset import gravity_offset_matrix as gravity_offset_matrix
 from .offset import offset_compensated_regressor as offset_compensated_regressor
 from .offset import resting_regressor as resting_regressor
