@@ -93,10 +93,16 @@ def chain_kernel(name: str, *arguments: Any, sized_by: int) -> Callable[..., Non
         name, arguments: as in `kernel`, without N, n and the address, which come first.
         sized_by: which of the arguments is an array (N, n, ...).
     """
-    function = kernel(name, count, count, array, *arguments)
+    function = getattr(_library, f"{name}_{path}")
+    function.argtypes, function.restype = (count, count, array, *arguments), None
+    arrays = [place for place, kind in enumerate(arguments) if kind is array]
 
     def call(chain: int, *values: Any) -> None:
-        function(*values[sized_by].shape[:2], chain, *values)
+        taken = list(values)  # and no further layer: loops call it for every sample
+        for place in arrays:
+            if values[place] is not None:
+                taken[place] = pointer(values[place])
+        function(*values[sized_by].shape[:2], chain, *taken)
 
     return call
 
