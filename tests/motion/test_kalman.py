@@ -278,10 +278,10 @@ def test_uneven_samples_are_as_good_as_even_ones() -> None:
 
 def test_the_filter_is_close_to_the_truth() -> None:
     motion = excitation(7)
-    recursion = JointKalmanFilter([JointProcess(4, 10.0, ENCODER)] * motion.num_joints, 1 / 500)
+    recursion = JointKalmanFilter([JointProcess(4, 3.0, ENCODER)] * motion.num_joints, 1 / 500)
     steps = [recursion.step(t, angles) for t, angles in zip(motion.time.tolist(), measured(motion, 7), strict=True)]
     ddq = np.array([step.ddq for step in steps])
-    assert rms(ddq, motion.ddq) < 0.1 * np.sqrt(np.mean(motion.ddq**2))
+    assert rms(ddq, motion.ddq) < 0.25 * np.sqrt(np.mean(motion.ddq**2))
 
 
 def test_the_causal_filter_never_looks_ahead() -> None:
