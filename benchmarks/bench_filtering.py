@@ -10,8 +10,10 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
+from scipy.signal import savgol_filter
 from side_by_side import best_times, print_table
 
 from iparam.motion import (
@@ -21,7 +23,6 @@ from iparam.motion import (
     butterworth_smooth,
     choose_processes,
     kalman_smooth,
-    savitzky_golay_smooth,
 )
 from iparam.trajectory import TrajectorySamples, WindowedFourierTrajectory
 
@@ -50,6 +51,11 @@ def tuned(runs: list[Callable[[], MotionEstimate]], truth: np.ndarray) -> tuple[
     return float(np.sqrt(table.mean(axis=1).min())), float(np.sqrt(table.min(axis=0).mean()))
 
 
+def local_polynomials(q: np.ndarray, window: int, degree: int) -> SimpleNamespace:
+    """The accelerations by SciPy's filter of Savitzky and Golay."""
+    return SimpleNamespace(ddq=savgol_filter(q, window, degree, deriv=2, delta=1.0 / RATE, axis=0))
+
+
 def main() -> None:
     rows = []
     wins = 0
@@ -70,7 +76,7 @@ def main() -> None:
         )
         polynomial = tuned(
             [
-                partial(savitzky_golay_smooth, t, q, 2 * half + 1, degree)
+                partial(local_polynomials, q, 2 * half + 1, degree)
                 for degree in (3, 5, 7)
                 for half in (30, 50, 70, 100, 140, 200, 280)
             ],
@@ -102,7 +108,6 @@ def speed(t: np.ndarray, q: np.ndarray) -> None:
             "smoother, models given": lambda: kalman_smooth(t, q, processes),
             "choice of the models": lambda: choose_processes(t, q),
             "Butterworth, order 4": lambda: butterworth_smooth(t, q, 3.0),
-            "Savitzky-Golay, 101 samples": lambda: savitzky_golay_smooth(t, q, 101),
         },
         rounds=5,
     )

@@ -17,7 +17,6 @@ from iparam.motion import (
     choose_processes,
     joint_process,
     kalman_smooth,
-    savitzky_golay_smooth,
 )
 from iparam.motion.joint_process import TimeSteps, residual_sums, smooth_joint
 from iparam.motion.kalman import with_passed_errors
@@ -50,16 +49,6 @@ def polynomial(time: np.ndarray, coefficients: list[float]) -> tuple[np.ndarray,
 
 
 COEFFICIENTS = st.lists(st.floats(-2, 2), min_size=3, max_size=5)
-
-
-@settings(max_examples=40, deadline=None)
-@given(coefficients=COEFFICIENTS, seed=st.integers(0, 1000), half=st.integers(3, 20))
-def test_savitzky_golay_is_exact_for_its_polynomials(coefficients: list[float], seed: int, half: int) -> None:
-    time = uneven_times(seed, 120)
-    truth = polynomial(time, coefficients)
-    found = savitzky_golay_smooth(time, truth[0], window=2 * half + 1, degree=4)
-    for value, expected, tolerance in zip((found.q, found.dq, found.ddq), truth, (1e-12, 1e-9, 1e-6), strict=True):
-        assert np.abs(value - expected).max() < tolerance
 
 
 @settings(max_examples=40, deadline=None)
@@ -316,9 +305,6 @@ def test_a_refused_sample_changes_nothing() -> None:
         (lambda t, q: kalman_smooth(t, q, [JointProcess(3, 1, 1)] * 3), "motion models for 3"),
         (lambda t, q: butterworth_smooth(t, q, 80.0), "half the sampling rate"),
         (lambda t, q: butterworth_smooth(t, q, 5.0, 0), "order"),
-        (lambda t, q: savitzky_golay_smooth(t, q, 30), "odd number"),
-        (lambda t, q: savitzky_golay_smooth(t, q, 5, 5), "above the degree"),
-        (lambda t, q: savitzky_golay_smooth(t, q, 2001), "length of"),
         (lambda t, q: JointKalmanFilter([], 0.1), "at least one joint"),
         (lambda t, q: JointKalmanFilter([JointProcess(3, 1, 1)], 0.0), "period"),
     ],

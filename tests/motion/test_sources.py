@@ -13,7 +13,6 @@ from iparam.motion import (
     KalmanMotion,
     MotionEstimate,
     MotionSource,
-    SavitzkyGolayMotion,
     SetPointMotion,
 )
 from iparam.recording import Recording, Signal
@@ -62,8 +61,6 @@ def recording(robot: iparam.Robot, truth: TrajectorySamples) -> Recording:
         (KalmanMotion(), 1e-3),
         (ButterworthMotion(), 3e-3),
         (ButterworthMotion(cutoff=3.0, order=3), 2e-2),
-        (SavitzkyGolayMotion(), 5e-2),
-        (SavitzkyGolayMotion(window=101, degree=5), 5e-2),
         (AccelerometerMotion(), 1e-3),
         (AccelerometerMotion(ButterworthMotion()), 3e-3),
     ],

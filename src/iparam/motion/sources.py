@@ -17,7 +17,7 @@ from iparam.motion.choice.effort_prediction import prediction_of
 from iparam.motion.choice.further_measurements import motion_with, with_further_measurements
 from iparam.motion.choice.prediction_choice import choose_by_prediction, widest_bandwidth
 from iparam.motion.choice.process_choice import choose_processes, highest_bandwidth
-from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
+from iparam.motion.filters import butterworth_smooth
 from iparam.motion.joint_process import JointProcess
 from iparam.motion.kalman import at_highest_bandwidth, kalman_smooth, with_passed_errors
 from iparam.motion.motion import MotionEstimate
@@ -122,33 +122,6 @@ class ButterworthMotion:
         angles, said = fresh_samples(joint_signal(recording, robot, "q"))
         cutoff = _bandwidth(angles) if self.cutoff is None else self.cutoff
         return dataclasses.replace(butterworth_smooth(angles.time, angles.values, cutoff, self.order), remarks=said)
-
-
-@dataclass(frozen=True)
-class SavitzkyGolayMotion:
-    """Measured angles through local polynomials.
-
-    Attributes:
-        window: samples in a fit, odd; None takes about the widest bandwidth that the smoother would choose.
-        degree: of the polynomials.
-    """
-
-    window: int | None = None
-    degree: int = 4
-
-    def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
-        """The motion at the time stamps of q."""
-        recording = with_followers(recording, robot)
-        angles, said = fresh_samples(joint_signal(recording, robot, "q"))
-        window = self.window
-        if window is None:
-            # A fit of degree d over w samples passes half of the amplitude up to about (d + 1) / (2.5 w) of the rate.
-            samples = (self.degree + 1) * angles.rate / (2.5 * _bandwidth(angles))
-            largest = (angles.num_samples - 1) // 2
-            window = 2 * min(max(round(samples / 2.0), self.degree), largest) + 1
-            window = min(window, 2 * largest - 1)
-        motion = savitzky_golay_smooth(angles.time, angles.values, window, self.degree)
-        return dataclasses.replace(motion, remarks=said)
 
 
 @dataclass(frozen=True)
