@@ -141,13 +141,19 @@ def _run(arguments: list[str]) -> None:
     filled = setup_option.with_setup(rest, command_type)
     if shutil.get_terminal_size().columns < LEAST_COLUMNS:
         os.environ["COLUMNS"] = str(LEAST_COLUMNS)
-    command = tyro.cli(
-        command_type,
-        args=filled.arguments,
-        prog=f"iparam {entry.name}",
-        description=_description(command_type, setup_option.concerned(command_type)),
-        config=(tyro.conf.FlagCreatePairsOff,),
-    )
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):  # tyro repeats in its complaints what it was given
+            command = tyro.cli(
+                command_type,
+                args=filled.arguments,
+                prog=f"iparam {entry.name}",
+                description=_description(command_type, setup_option.concerned(command_type)),
+                config=(tyro.conf.FlagCreatePairsOff,),
+            )
+    finally:
+        for line in said.getvalue().split("\n")[:-1]:
+            print(printable(line), file=sys.stderr)
     command = filled.told(command)
     written_files.check_outputs(command)
     command.run()
