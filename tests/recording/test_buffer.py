@@ -107,7 +107,7 @@ def test_readers_and_writers_may_be_in_different_threads() -> None:
     assert len(buffer) == 50
 
 
-def test_what_a_buffer_refuses() -> None:
+def test_what_a_buffer_refuses(tmp_path: Path) -> None:
     buffer = DataBuffer(3)
     with pytest.raises(InputError, match="buffer is empty"):
         buffer.get_estimation_data(iparam.load_robot("ur5e"))
@@ -126,9 +126,11 @@ def test_what_a_buffer_refuses() -> None:
     for capacity in (0, -1, 2.5, True):
         with pytest.raises(InputError, match="max_samples"):
             DataBuffer(capacity)  # type: ignore[arg-type]
-    made = buffer.to_recording().with_signal("wrench", time=[0.6], values=np.zeros((1, 6)))
+    buffer.add_sample(sample(0.7, joints=7))
+    made = buffer.to_recording().with_signal("wrench", time=[0.5, 0.6], values=np.zeros((2, 6)))
+    made.save(tmp_path / "uneven.parquet")
     with pytest.raises(InputError, match="align"):
-        DataBuffer.from_recording(made)
+        buffer.load_from_file(tmp_path / "uneven.parquet")
 
 
 def test_samples_check_their_shapes() -> None:

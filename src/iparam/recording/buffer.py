@@ -164,19 +164,6 @@ class DataBuffer:
             recording = recording.with_signal(name, time=rows[:, 0], values=values)
         return recording.with_signal("wrench", time=rows[:, 0], values=rows[:, -6:])
 
-    @classmethod
-    def from_recording(cls, recording: Recording, max_samples: int | None = None) -> DataBuffer:
-        """A buffer with the latest samples of a recording whose q, dq, ddq and wrench have the same time stamps.
-
-        Args:
-            recording: see `align` for one with different time stamps.
-            max_samples: capacity; None for as many as the recording has.
-        """
-        rows = _rows(recording)
-        buffer = cls(len(rows) if max_samples is None else max_samples)
-        buffer._replace(rows)
-        return buffer
-
     def save_to_file(self, path: str | os.PathLike[str], robot: str = "") -> None:
         """Write the samples to a recording file, ``.parquet`` or ``.csv``."""
         self.to_recording(robot).save(path)
