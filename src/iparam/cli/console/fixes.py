@@ -11,6 +11,7 @@ from iparam.errors import IparamError
 from iparam.remarks import Plain, Remark, fix_words
 
 _OTHERWISE = {
+    "count": ("samples",),
     "num_harmonics": ("harmonics",),
     "fps": ("rate",),
     "rate": ("sensor_rate",),
