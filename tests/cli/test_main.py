@@ -288,6 +288,6 @@ def test_an_interrupt_ends_quietly(tmp_path: Path) -> None:
             time.sleep(0.02)  # until it has begun to write
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert (out, err) == ("", "")
+    assert (process.returncode, out, err) == (130, "", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["long.csv"]
     assert [path.name for path in tmp_path.iterdir()] == ["long.csv"]

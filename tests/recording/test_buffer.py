@@ -114,8 +114,10 @@ def test_what_a_buffer_refuses() -> None:
     with pytest.raises(InputError, match="buffer is empty"):
         buffer.to_recording()
     buffer.add_sample(sample(1.0))
-    with pytest.raises(InputError, match="later than the one before"):
+    with pytest.raises(InputError, match=r"later than the one before, 1\.0 s, got 1\.0 s"):
         buffer.add_sample(sample(1.0))
+    with pytest.raises(InputError, match="SensorData, got tuple"):
+        buffer.add_sample((2.0, np.zeros(6)))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="samples of 6 joints, got one of 7"):
         buffer.add_sample(sample(2.0, joints=7))
     assert len(buffer) == 1

@@ -106,6 +106,8 @@ class DataBuffer:
 
     def add_sample(self, sample: SensorData) -> None:
         """Add a sample, later than those before and of as many joints."""
+        if not isinstance(sample, SensorData):
+            raise InputError(argument="sample", problem=f"must be a SensorData, got {type(sample).__name__}")
         row = np.concatenate([[sample.timestamp], sample.q, sample.dq, sample.ddq, sample.force, sample.torque])
         with self._lock:
             if self._rows is None:
@@ -114,9 +116,11 @@ class DataBuffer:
                 joints = (self._rows.shape[1] - 7) // 3
                 raise InputError(f"the buffer holds samples of {joints} joints, got one of {sample.q.size}")
             if self._added:
-                latest = self._rows[(self._added - 1) % self._capacity, 0]
-                if row[0] <= latest:
-                    raise InputError(f"a sample must be later than the one before, {latest!r} s, got {row[0]!r} s")
+                latest = float(self._rows[(self._added - 1) % self._capacity, 0])
+                if sample.timestamp <= latest:
+                    raise InputError(
+                        f"a sample must be later than the one before, {latest} s, got {sample.timestamp} s"
+                    )
             self._rows[self._added % self._capacity] = row
             self._added += 1
 

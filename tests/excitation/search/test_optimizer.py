@@ -335,7 +335,7 @@ def test_impossible_requests_end_at_once_with_the_constraint_named(problem: Exci
         ({"time_budget": -1.0}, "time_budget must be positive"),
         ({"time_budget": float("nan")}, "time_budget must be positive"),
         ({"seed": -1}, "seed must be"),
-        ({"workers": 0}, "workers= must be"),
+        ({"workers": 0}, "workers must be"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -> None:
