@@ -39,7 +39,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
       iparam bag import mybag --robot ur5e --output run.parquet
       iparam bag import recorded.mcap --robot ur5e --output run.parquet \
           --joint-prefix left_ --wrench-topic /left/wrench \
-          --wrench-measures reaction --units force=mN torque=Nmm
+          --measures reaction --units force=mN torque=Nmm
     """
 
     bag: Positional[Annotated[Path, arg(metavar="BAG")]]
