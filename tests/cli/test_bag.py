@@ -119,7 +119,7 @@ def test_a_urdf_is_named_by_its_path(run: Path, tmp_path: Path, capsys: pytest.C
         (["import", "bag", "--output", "r.parquet", "--units", "force"], 2, "pairs such as force=mN"),
         (["import", "bag", "--output", "r.parquet", "--units", "force=oz"], 2, "unknown unit of force 'oz'"),
         (["import", "bag", "--output", "r.parquet", "--wrench-frame", "hand"], 2, "unknown sensor frame 'hand'"),
-        (["import", "bag", "--output", "r.parquet", "--joint-topic", "/q"], 2, "has no such topic, but /joint"),
+        (["import", "bag", "--output", "r.parquet", "--joint-topic", "/q"], 2, "has no topic /q, but /joint"),
         (["info", "run.parquet"], 1, "run.parquet is no bag"),
         (["export", "run.parquet", "--output", "bag"], 2, "exists already"),
         (["export", "none.parquet", "--output", "other"], 1, "cannot read none.parquet"),

@@ -72,7 +72,7 @@ def test_without_a_tip_the_wrench_is_turned_into_the_robots_own(
 ) -> None:
     monkeypatch.chdir(files)
     assert main(["identify", "payload", "run1.parquet", "--robot", "arm.urdf", "--output", "own.json"]) == 0
-    assert "the wrench was recorded in the frame 'camera'" in capsys.readouterr().err
+    assert "The wrench was recorded in the frame 'camera'" in capsys.readouterr().err
     found = json.loads((files / "own.json").read_text())
     pose = np.eye(4)
     pose[:3, :3] = [[1, 0, 0], [0, np.cos(0.3), -np.sin(0.3)], [0, np.sin(0.3), np.cos(0.3)]]
@@ -91,7 +91,7 @@ def test_a_tool_frame_that_the_robot_lacks_is_refused_unless_a_tip_says_what_it_
     iparam.Recording("arm.urdf", named, made.metadata).save("eye.parquet")
     assert main(["identify", "payload", "eye.parquet", "--robot", "arm.urdf"]) == 2
     assert "has no frame 'eye'" in (err := capsys.readouterr().err)
-    assert "if it is another name for 'tool0', say so with --tip tool0" in err
+    assert "if it is another name for 'tool0', say that 'tool0' is the tip" in err
     arm = ["--robot", "arm.urdf", "--tip", "camera"]
     assert main(["identify", "payload", "eye.parquet", *arm, "--output", "eye.json"]) == 0
     assert "'eye' is not in the model of ur5e: taken for 'camera', as told" in capsys.readouterr().err

@@ -21,6 +21,7 @@ _OTHERWISE = {
     "mass": ("payload_mass",),
     "scale": ("mesh_scale", "shape_scale", "amplitude"),
     "displacement": ("max_displacement",),
+    "count": ("samples",),
     "segments": ("shape_parts",),
     "joint_angle": ("angle_noise",),
     "blend_time": ("blend",),
