@@ -94,7 +94,7 @@ def test_a_tool_frame_that_the_robot_lacks_is_refused_unless_a_tip_says_what_it_
     assert "if it is another name for 'tool0', say that 'tool0' is the tip" in err
     arm = ["--robot", "arm.urdf", "--tip", "camera"]
     assert main(["identify", "payload", "eye.parquet", *arm, "--output", "eye.json"]) == 0
-    assert "'eye' is not in the model of ur5e: taken for 'camera', as told" in capsys.readouterr().err
+    assert "The recording's tool frame 'eye' is not in the model of ur5e" in capsys.readouterr().err
     found = json.loads((files / "eye.json").read_text())
     assert found["frame"] == "camera"
     np.testing.assert_allclose(found["center_of_mass"], np.zeros(3), atol=2e-3)
