@@ -44,12 +44,15 @@ from side_by_side import in_workers, print_table
 
 import iparam
 from iparam.cli.main import main as iparam_command
-from iparam.robot.description.folder import arms_in_folder
+from iparam.errors import IparamError
+from iparam.robot.description.arm import cut_arm
+from iparam.robot.description.arm_choice import arms_of, default_arm
 from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
 from iparam.robot.loading import read_description
 from iparam.robot.model import Robot
 from iparam.worker_pool import WorkerPool
 
+MOST_ARMS = 12  # of one file
 LEAST_JOINTS = 4
 PLAN = ["--duration", "6", "--harmonics", "3", "--starts", "1", "--workers", "1"]
 # Another seed alone leads to the same motion now and then: there may be one good one for an arm and its start pose.
@@ -98,16 +101,27 @@ def arms(words: list[str], folder: Path | None = None) -> Iterator[tuple[Path, R
     """Each arm of the folder, or of the package, that is not the mirror image or the copy of one before it."""
     folder = installed_description(next(iter(INSTALLED_ARMS))).parents[2] if folder is None else folder
     seen = set()
-    for entry in arms_in_folder(folder, read_description):
-        robot = entry.robot
-        if robot is None or robot.num_joints < LEAST_JOINTS:
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() not in (".urdf", ".xml", ".mjcf"):
             continue
-        place = entry.path.relative_to(folder)
-        signature = (place.parts[0], robot.num_joints, round(float(robot.body_parameters[:, 0].sum()), 3))
-        if signature in seen or (words and not any(word in f"{place} {robot.tool_frame}" for word in words)):
-            continue
-        seen.add(signature)
-        yield entry.path, robot
+        for robot in arms_in(path):
+            place = path.relative_to(folder)
+            signature = (place.parts[0], robot.num_joints, round(float(robot.body_parameters[:, 0].sum()), 3))
+            if robot.num_joints < LEAST_JOINTS or signature in seen:
+                continue
+            if words and not any(word in f"{place} {robot.tool_frame}" for word in words):
+                continue
+            seen.add(signature)
+            yield path, robot
+
+
+def arms_in(path: Path) -> Iterator[Robot]:
+    """Each arm of a description; none of what is no description, or holds none."""
+    with contextlib.suppress(IparamError):
+        tree = read_description(path)
+        for arm in arms_of(tree, None)[:MOST_ARMS] or [default_arm(tree, None)]:
+            with contextlib.suppress(IparamError):
+                yield cut_arm(tree, arm.tip, arm.base)
 
 
 def reach(robot: Robot) -> float:

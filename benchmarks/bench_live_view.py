@@ -4,7 +4,7 @@
     python benchmarks/bench_live_view.py [--seconds 10]
     python benchmarks/bench_live_view.py --soak 10
 
-The delay is from the time that a sample is there to the end of its identification; the page is sent 30 times a second.
+The delay is from the time that a sample is there to the end of its identification; the page shows 30 moments a second.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ import iparam
 from iparam.bridges.live.feed import LiveFeed
 from iparam.bridges.live.replay import ReplaySource
 from iparam.estimation.online.estimate import OnlineEstimate
-from iparam.viewer.live.page_process import LivePage
+from iparam.viewer.live.page import LiveView, live_scene
+from iparam.viewer.viser_backend import ViewServer
 
 MASS = 2.0
 """Of the load in the recording [kg]."""
@@ -66,12 +67,19 @@ def require_truth(shown: int, sent: int, wrong: list[str]) -> None:
         raise SystemExit(f"{shown} of {sent} samples were shown, and {len(wrong)} were wrong: {'; '.join(wrong[:5])}")
 
 
-def followed(recording: iparam.Recording, page: bool) -> tuple[np.ndarray, float]:
-    """The delays of all samples [s], and the frames a second of the page."""
+def served(recording: iparam.Recording, feed: LiveFeed) -> ViewServer:
+    """A page that follows."""
+    robot = iparam.load_robot("ur5e")
+    scene = live_scene(robot, "bench", recording.signal("q").values[0])
+    return ViewServer(scene, source=LiveView(robot, feed.state))
+
+
+def followed(recording: iparam.Recording, page: bool) -> np.ndarray:
+    """The delays of all samples [s]."""
     robot = iparam.load_robot("ur5e")
     feed = LiveFeed(ReplaySource(recording, robot))
     delays, wrong = watched(feed)
-    server = LivePage(robot, feed.state, "bench") if page else None
+    server = served(recording, feed) if page else None
     try:
         feed.run()
     finally:
@@ -79,22 +87,22 @@ def followed(recording: iparam.Recording, page: bool) -> tuple[np.ndarray, float
         if server is not None:
             server.close()
     require_truth(len(delays), recording.signal("q").time.size, wrong)
-    return np.array(delays), 0.0 if server is None else server.frames / recording.duration
+    return np.array(delays)
 
 
-def resident(process: int | str) -> float:
+def resident(process: str) -> float:
     """Memory of a process [MB]."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return float(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) / 1024.0
 
 
 def soak(minutes: float) -> None:
-    """Follow for minutes with a browser that looks, and print the memory of both processes at every minute."""
+    """Follow for minutes with a browser that looks, and print the memory at every minute."""
     recording = recorded(60.0 * minutes, 500.0)
     robot = iparam.load_robot("ur5e")
     feed = LiveFeed(ReplaySource(recording, robot))
     delays, wrong = watched(feed)
-    page = LivePage(robot, feed.state, "bench")
+    page = served(recording, feed)
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with tempfile.TemporaryDirectory() as folder:
         watching = None
@@ -106,8 +114,7 @@ def soak(minutes: float) -> None:
             feed.start()
             rows = []
             while not feed.ended.wait(60.0):
-                memory = f"{resident('self'):.1f}", f"{resident(page.process_id):.1f}"
-                rows.append([str(len(rows) + 1), *memory, f"{page.frames:,}"])
+                rows.append([str(len(rows) + 1), f"{resident('self'):.1f}"])
         finally:
             if watching is not None:
                 watching.terminate()
@@ -115,7 +122,7 @@ def soak(minutes: float) -> None:
             feed.stop()
             page.close()
     require_truth(len(delays), recording.signal("q").time.size, wrong)
-    header = ["minute", "memory of the identification [MB]", "of the page's process [MB]", "frames sent"]
+    header = ["minute", "memory [MB]"]
     print_table(f"{minutes:g} min at 500 Hz, {'a browser looks' if watching else 'nobody looks'}", header, rows)
 
 
@@ -130,13 +137,12 @@ def main() -> None:
     followed(recorded(1.0, 500.0), page=False)  # loads all modules
     recording = recorded(options.seconds, 500.0)
     rows = {name: followed(recording, page) for name, page in (("without a page", False), ("with a page", True))}
-    base = np.median(rows["without a page"][0])
+    base = np.median(rows["without a page"])
     table = []
-    for name, (delays, frames) in rows.items():
+    for name, delays in rows.items():
         median, most = np.median(delays), np.quantile(delays, 0.99)
-        rate = f"{frames:.1f}" if frames else ""
-        table.append([name, f"{1e3 * median:.2f}", f"{1e3 * most:.2f}", f"{median / base:.2f}", rate])
-    header = ["", "median [ms]", "99 % [ms]", "beside", "frames a second"]
+        table.append([name, f"{1e3 * median:.2f}", f"{1e3 * most:.2f}", f"{median / base:.2f}"])
+    header = ["", "median [ms]", "99 % [ms]", "beside"]
     print_table(f"From a sample to the end of its identification, {options.seconds:g} s at 500 Hz", header, table)
 
 

@@ -54,6 +54,8 @@ SLOWEST = "sensor-rotation/middling@ur5e-compact"
 
 WRONG = f"off by more than {FAR:g} standard deviations, and good or usable"
 
+HeldJob = tuple[str, str, int, float, bool]
+
 Claim = list[str]
 """A row of the summary: what, of how many, measured, goal."""
 
@@ -183,14 +185,7 @@ def judged_pair(job: tuple[int, tuple[str, ...], tuple[str, ...]]) -> Outcome:
 
 def held(arms: Sequence[str], payloads: Sequence[str], jobs: int, details: bool) -> list[Claim]:
     """A wrench that is held, sound or with a sensor 8 mm aside, in whole logs and in short ones."""
-    jobs_of = [
-        (arm, payload, every, seconds, aside)
-        for arm in arms
-        for payload in payloads
-        for every in (10, 25, 50, 100)
-        for seconds in (1.5, 3.0, 10.0)
-        for aside in (False, True)
-    ]
+    jobs_of = held_jobs(arms, payloads)
     outcomes = printed(spread(judged_held, jobs_of, jobs), details)
     claims = []
     for text, own in (("sound", outcomes[::2]), ("8 mm aside", outcomes[1::2])):
@@ -199,7 +194,24 @@ def held(arms: Sequence[str], payloads: Sequence[str], jobs: int, details: bool)
     return claims
 
 
-def judged_held(job: tuple[str, str, int, float, bool]) -> Outcome:
+def held_jobs(arms: Sequence[str] = ARMS, payloads: Sequence[str] = PAYLOADS) -> list[HeldJob]:
+    """Arm, load, new every so many samples, length [s], and whether the sensor is aside."""
+    return [
+        (arm, payload, every, seconds, aside)
+        for arm in arms
+        for payload in payloads
+        for every in (10, 25, 50, 100)
+        for seconds in (1.5, 3.0, 10.0)
+        for aside in (False, True)
+    ]
+
+
+def judged_held(job: HeldJob) -> Outcome:
+    return judge(held_case(job))
+
+
+def held_case(job: HeldJob) -> Case:
+    """Part of a recording whose wrench is held."""
     arm, payload, every, seconds, aside = job
     random = np.random.default_rng([every, round(10 * seconds)])
     start = random.uniform(0.0, 10.0 - seconds)
@@ -214,7 +226,7 @@ def judged_held(job: tuple[str, str, int, float, bool]) -> Outcome:
 
     what = f"new every {every} samples, {seconds:g} s{', 8 mm aside' if aside else ''}"
     slug = f"held-{every}-{seconds:g}{'-aside' if aside else ''}"
-    return judge(Case(Mistake(slug, "middling", what, make), Workbench(arm, payload, seed=50_000 + every)))
+    return Case(Mistake(slug, "middling", what, make), Workbench(arm, payload, seed=50_000 + every))
 
 
 def printed(outcomes: Iterable[Outcome], details: bool) -> list[Outcome]:

@@ -12,12 +12,11 @@ The tools' points have no unit of volume, so none of them knows a density. Noise
 as a data sheet would; that of the wrench is found from the residuals.
 
 The other parts need no folder: invented loads on a UR5e that moves slowly, with the noise of its sensor, see
-`shape_loads.py`: computed from regressors (payloads, rests), or simulated in MuJoCo with a tool below 0.25 m/s,
-with an OBJ file as the shape, and identified as `iparam identify payload` does (forecasts). `built_loads.py`
-has loads of real materials, with walls (built, in MuJoCo).
+`shape_loads.py`: computed from regressors (payloads, rests). `built_loads.py` has loads
+of real materials, with walls (built, in MuJoCo).
 
     python benchmarks/bench_shape.py [FOLDER] [--part tools|wrong] [--seeds 10] [--levels low high] [--each]
-    python benchmarks/bench_shape.py --part payloads|built|forecasts|rests [--seeds 200]
+    python benchmarks/bench_shape.py --part payloads|built|rests [--seeds 200]
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ import numpy as np
 from built_loads import bench_built
 from measured_data import measured_data
 from scipy.optimize import nnls
-from shape_loads import about, bench_forecasts, bench_payloads, bench_rests, covered
+from shape_loads import about, bench_payloads, bench_rests, covered
 from side_by_side import in_workers, print_table
 
 import iparam
@@ -318,7 +317,6 @@ def bench_wrong(paths: list[Path], level: str, seeds: int, each: bool) -> None:
 
 LOADS = {
     "payloads": bench_payloads,
-    "forecasts": bench_forecasts,
     "rests": bench_rests,
     "built": bench_built,
 }

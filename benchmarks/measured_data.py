@@ -14,9 +14,14 @@ def measured_data(name: str, given: str | Path | None = None) -> Path:
 
     Where it is not there, that is said, and the program ends with `MISSING`.
     """
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(given or os.environ.get("IPARAM_DATA") or beside) / name
+    folder = data_folder(given) / name
     if not folder.is_dir():
         print(f"needs measured data, and there is no folder {name} in {folder.parent}: set IPARAM_DATA")
         raise SystemExit(MISSING)
     return folder
+
+
+def data_folder(given: str | Path | None = None) -> Path:
+    """The folder given, that of IPARAM_DATA, or shared/data beside the checkout; it need not be there."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(given or os.environ.get("IPARAM_DATA") or beside)

@@ -1,4 +1,4 @@
-"""Invented loads on a UR5e, for `bench_shape.py`: payloads, at rest, and forecasts.
+"""Invented loads on a UR5e, for `bench_shape.py`: payloads, and at rest.
 
 Loads are two boxes off the axis. Their densities differ by part, and are of four kinds: 30 % solid, 20 % castings, 20 %
 housings with something in them, 30 % shells or cores. All are off the place of their shape by 1 mm and 0.6 degrees.
@@ -6,7 +6,6 @@ housings with something in them, 30 % shells or cores. All are off the place of 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import tempfile
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ from iparam.arrays import FloatArray
 from iparam.estimation import ConsistentLeastSquares, Estimate, PayloadProblem, Shape, ShapeEstimator
 from iparam.rounding import NORMAL_95
 from iparam.sensing.correction import Correction
-from iparam.spatial.derived import derived_covariance
 
 KINDS = ("solid",) * 3 + ("casting",) * 2 + ("housing",) * 2 + ("shell or core",) * 3
 
@@ -107,7 +105,7 @@ class Found:
         error: the largest with the shape; without: the 95 % interval without it.
         covers: (k,) whether the intervals hold the truth.
         relative: the error of the inertia over the inertia, Frobenius norms; stated: its standard deviation in the
-            result; forecast: that before.
+            result.
     """
 
     error: float
@@ -115,7 +113,6 @@ class Found:
     covers: FloatArray
     relative: float = 0.0
     stated: float = 0.0
-    forecast: float = 0.0
 
 
 def scored(found: Estimate, alone: Estimate | None, truth: iparam.InertialParameters) -> Found:
@@ -223,67 +220,9 @@ def as_obj(shape: Shape) -> Shape:
         return iparam.estimation.load_shape(path)
 
 
-def forecast_motion(index: int) -> Found:
-    """A load in MuJoCo, and what `excite predict --shape` says of it."""
-    rng = np.random.default_rng([2026, index])
-    shape, truth = invented_load(rng, kind_of(index))
-    known, robot = as_obj(shape), iparam.load_robot("ur5e")
-    noise = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset("ur5e"))
-    body = known.body(truth.mass)
-    data = iparam.excitation.predict_precision(slow_motion(), robot, body, noise)
-    covariance = iparam.estimation.expected_with_shape(known, data.covariance_phi, truth.mass)
-    run = iparam.simulation.MujocoSimulator().load(robot, iparam.Payload.from_parameters(truth)).run(slow_motion())
-    recording = iparam.noise_preset("ur5e").apply(run.recording, index)
-    found = iparam.identify_payload(recording, robot, ShapeEstimator(known), correction=MOUNTING)
-    return _compared(scored(found, None, truth), body, covariance)
-
-
-def _compared(one: Found, body: iparam.InertialParameters, covariance: FloatArray) -> Found:
-    variances = np.diag(derived_covariance(body.phi, covariance))[4:]
-    counted = np.array([1.0, 2.0, 2.0, 1.0, 2.0, 1.0]) @ np.maximum(variances, 0.0)
-    expected = float(np.sqrt(counted) / np.linalg.norm(body.inertia_about_com))
-    return dataclasses.replace(one, forecast=expected)
-
-
 @functools.cache
 def rest_poses(index: int) -> FloatArray:
     return np.asarray(iparam.excitation.choose_poses(iparam.planning_problem(iparam.load_robot("ur5e")), 6).poses)
-
-
-def forecast_rests(index: int) -> Found:
-    """A load in six rests of 1 s, and what `excite poses --shape` says of it."""
-    rng = np.random.default_rng([2028, index])
-    shape, truth = invented_load(rng, kind_of(index))
-    known, robot = as_obj(shape), iparam.load_robot("ur5e")
-    phi, covariance = iparam.estimation.shape_moments(known, truth.mass)
-    sensor = iparam.sensing.MeasurementNoise.from_model(iparam.noise_preset("ur5e")).wrench
-    criterion = iparam.excitation.RestCriterion(
-        iparam.InertialParameters.from_phi(phi), covariance, sensor / np.sqrt(500.0)
-    )
-    poses = rest_poses(0)
-    gravity = np.array([0.0, 0.0, -9.81])
-    rests = criterion.by_rests_alone(iparam.excitation.regressors_at_rest(robot, poses, gravity))
-    expected = criterion.relative(iparam.estimation.expected_with_shape(known, rests, truth.mass))
-    static = rest_rows(truth, rng)
-    one = scored(iparam.estimation.with_shape(static, known), None, truth)
-    return dataclasses.replace(one, forecast=expected)
-
-
-def bench_forecasts(count: int) -> None:
-    """What was said beforehand of the inertia's error, against what runs then gave."""
-    rows = []
-    for name, work in (("slow motion, MuJoCo", forecast_motion), ("six rests", forecast_rests)):
-        done = list(in_workers(work, range(count)))
-        kinds = np.array([kind_of(index) for index in range(count)])
-        for kind in ("solid", "casting", "all"):
-            own = [one for one, its in zip(done, kinds, strict=True) if kind in (its, "all")]
-            values = np.array([(one.forecast, one.stated, one.relative) for one in own])
-            share = 100 * np.mean(values[:, 2] <= NORMAL_95 * values[:, 0])
-            rows.append([name, f"{len(own)} {kind}", *(f"{100 * one:.1f}" for one in np.median(values, axis=0))])
-            rows[-1] += [f"{100 * np.sqrt(np.mean(values[:, 2] ** 2)):.1f}", f"{share:.0f}"]
-    header = ["data", "loads", "forecast", "stated then", "error then", "root mean square", "within 1.96 forecasts [%]"]
-    title = f"{count} loads: the inertia's relative standard deviation, forecast and stated, and error in %: medians"
-    print_table(title, header, rows)
 
 
 def rest_rows(truth: iparam.InertialParameters, rng: np.random.Generator) -> iparam.StaticEstimate:

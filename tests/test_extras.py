@@ -25,7 +25,6 @@ ELSEWHERE = {"newton": "690 MB, and a MuJoCo of another version: make test-newto
 
 USES = {
     "mujoco": "main(['simulate', '--trajectory', 'short.json', '--output', 'simulated.csv'])",
-    "shape": "0\nassert len(iparam.estimation.load_shape('cube.stl').parts) == 1",
     "plot": "main(['report', 'result.json', '--output', 'page.html'])",
     "pandas": "0\nrun = iparam.Recording.load('run.csv'); assert run.from_pandas(run.to_pandas()).has('q')",
     "bag": "main(['bag', 'export', 'run.csv', '--robot', 'ur5e', '--output', 'bag']) or main(['bag', 'info', 'bag'])",
@@ -89,15 +88,6 @@ def work(tmp_path: Path) -> Path:
     wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ body.phi
     run = iparam.Recording("ur5e").with_signal("q", time=motion.time, values=motion.q)
     run.with_signal("wrench", time=motion.time, values=wrench).save(folder / "run.csv")
-    corners = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]])
-    facets = [corners[list(three)] for three in ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))]
-    text = "".join(
-        "facet normal 0 0 0\nouter loop\n"
-        + "".join(f"vertex {x} {y} {z}\n" for x, y, z in facet)
-        + "endloop\nendfacet\n"
-        for facet in facets
-    )
-    (folder / "cube.stl").write_text(f"solid s\n{text}endsolid s\n", encoding="utf-8")
     arm = robot_to_urdf(robot).replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1)
     arm = arm.replace("<link ", '<xacro:arg name="flange" default=""/><link ', 1).replace('"tool0"', '"$(arg flange)"')
     (folder / "arm.urdf.xacro").write_text(arm, encoding="utf-8")
@@ -109,7 +99,7 @@ def test_every_extra_is_tried_or_said_to_be_elsewhere() -> None:
     assert set(project["optional-dependencies"]) == {*USES, *ELSEWHERE}
 
 
-@pytest.mark.skipif("IPARAM_TEST_EXTRAS" not in os.environ, reason="make test-extras does it, which takes minutes")
+@pytest.mark.skipif("IPARAM_TEST_EXTRAS" not in os.environ, reason="make test-all does it, which takes minutes")
 @pytest.mark.parametrize("extra", USES)
 def test_an_extra_alone_brings_what_it_is_for(extra: str, built: Built, bare: Path, work: Path, tmp_path: Path) -> None:
     if extra == "ur" and sys.version_info >= (3, 13):

@@ -92,6 +92,5 @@ from .trajectory.fourier import WindowedFourierTrajectory as WindowedFourierTraj
 from .trajectory.storage import TrajectoryFile as TrajectoryFile
 from .trajectory.storage import load_trajectory as load_trajectory
 from .trajectory.storage import save_trajectory as save_trajectory
-from .trajectory.trajectory import JointMotion as JointMotion
 from .trajectory.trajectory import Trajectory as Trajectory
 from .trajectory.trajectory import TrajectorySamples as TrajectorySamples

@@ -35,6 +35,37 @@ struct Chain {
     Body bodies[];
 };
 
+// A number of joints that the compiler knows.
+template <int N> struct Joints {
+    constexpr operator long long() const { return N; }
+};
+
+// Call `of_joints` with n: for 1 to 8 joints as `Joints`, so that loops over them have a known end and what a recursion
+// keeps of each joint has a known place.
+template <class Function> [[gnu::always_inline]] inline void for_joints(long long n, const Function& of_joints)
+{
+    switch (n) {
+    case 1:
+        return of_joints(Joints<1>());
+    case 2:
+        return of_joints(Joints<2>());
+    case 3:
+        return of_joints(Joints<3>());
+    case 4:
+        return of_joints(Joints<4>());
+    case 5:
+        return of_joints(Joints<5>());
+    case 6:
+        return of_joints(Joints<6>());
+    case 7:
+        return of_joints(Joints<7>());
+    case 8:
+        return of_joints(Joints<8>());
+    default:
+        return of_joints(n);
+    }
+}
+
 // Numbers a joint, or a pair of joints, of which chains of usual length keep theirs on the stack.
 template <class T, long long FEW = 8> class PerJoint {
     T few[FEW];
@@ -56,6 +87,21 @@ public:
     PerJoint& operator=(const PerJoint&) = delete;
     T& operator[](long long i) { return rows[i]; }
 };
+
+// The same of a number that the compiler knows.
+template <class T, int COUNT> class Known {
+    T rows[COUNT];
+
+public:
+    T& operator[](long long i) { return rows[i]; }
+};
+
+template <class T> PerJoint<T> per_joint(long long n) { return PerJoint<T>(n); }
+template <class T, int N> Known<T, N> per_joint(Joints<N>) { return {}; }
+
+// A row a joint, of a number a joint.
+template <class T> PerJoint<T, 64> per_pair(long long n) { return PerJoint<T, 64>(n * n); }
+template <class T, int N> Known<T, N * N> per_pair(Joints<N>) { return {}; }
 
 // R Rz(q)
 [[gnu::always_inline]] inline Matrix<Lanes> turned_about_z(const Matrix<double>& r, const SinCos& q)
@@ -89,6 +135,18 @@ public:
 {
     const Lanes row[3] = {v.x, v.y, v.z};
     block.store_row<3>(rows, stride, at, row);
+}
+
+// A matrix (n, n) of each sample.
+[[gnu::always_inline]] inline void store_pairs(const Block& block, double* rows, long long n, const Lanes* entries)
+{
+    block.store_columns(rows, n * n, 0, entries, n * n);
+}
+
+template <int N>
+[[gnu::always_inline]] inline void store_pairs(const Block& block, double* rows, Joints<N>, const Lanes* entries)
+{
+    block.store_row<N * N>(rows, N * N, 0, entries);
 }
 
 // One joint as the recursion in the bodies' own frames sees it.

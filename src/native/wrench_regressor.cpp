@@ -4,18 +4,20 @@
 using namespace IPARAM_PATH;
 
 // A (N, 6, 10) of a payload on the tool: [force, torque] in tool axes about the tool's origin.
-KERNEL(void, wrench_regressor)(long long samples, long long n, const Chain* chain, const double* gravity,
+KERNEL(void, wrench_regressor)(long long samples, long long joints, const Chain* chain, const double* gravity,
     const double* q, const double* dq, const double* ddq, double* __restrict out)
 {
-    for_blocks(samples, [&](const Block& block) {
-        BodyMotion motion = at_rest(gravity);
-        for (long long i = 0; i < n; i++) {
-            const Body& body = chain->bodies[i];
-            const Step step = step_of(body, block.load(q, n, i));
-            motion = advance(motion, body, step, block.load(dq, n, i), block.load(ddq, n, i));
-        }
-        motion = attach(motion, chain->tool.r, chain->tool.p);
-        block.store_row<60>(out, 60, 0, regressor(ingredients(motion)).rows[0]);
+    for_joints(joints, [&](auto n) {
+        for_blocks(samples, [&](const Block& block) {
+            BodyMotion motion = at_rest(gravity);
+            for (long long i = 0; i < n; i++) {
+                const Body& body = chain->bodies[i];
+                const Step step = step_of(body, block.load(q, n, i));
+                motion = advance(motion, body, step, block.load(dq, n, i), block.load(ddq, n, i));
+            }
+            motion = attach(motion, chain->tool.r, chain->tool.p);
+            block.store_row<60>(out, 60, 0, regressor(ingredients(motion)).rows[0]);
+        });
     });
 }
 

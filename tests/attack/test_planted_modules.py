@@ -20,13 +20,6 @@ PLANTED = (
     *("rtde_control", "mujoco", "viser", "xacro", "sitecustomize", "usercustomize", "ctypes", "struct"),
 )
 
-CHILD = """
-from iparam.child_process import end_child, start_child
-child, channel = start_child({module!r})
-{talk}
-end_child(child, channel)
-"""
-
 CHILDREN = {
     "iparam.worker_pool": """
 import math
@@ -50,13 +43,10 @@ from iparam.child_process import python_command, safe_path_variables
 command = python_command("iparam", "robots")
 subprocess.run(command, env={**os.environ, **safe_path_variables()}, stdout=subprocess.DEVNULL, check=True)
 """,
-    "iparam.viewer.live.page_process": CHILD.format(
-        module="iparam.viewer.live.page_process", talk="channel.send(None)\ntry: channel.recv()\nexcept EOFError: pass"
-    ),
 }
 """What starts a process of each kind, and hears that it has begun to work."""
 
-NEEDS = {"iparam.bridges.ur.run.command_process": "rtde_control", "iparam.viewer.live.page_process": "viser"}
+NEEDS = {"iparam.bridges.ur.run.command_process": "rtde_control"}
 
 
 @pytest.fixture

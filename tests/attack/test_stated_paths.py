@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from attack.corpus.command_lines import LINES, Line
 from attack.file_watch import watched
 from attack.warm_pool import WarmPool
 from iparam.cli.main import main
-from iparam.errors import StatedPathError
+from iparam.errors import FileFormatError, StatedPathError
 from iparam.robot import robot_to_urdf
 
 XACRO, URDF, CALIBRATION = "planted.urdf.xacro", "planted.urdf", "planted.json"
@@ -144,3 +145,35 @@ def test_a_description_in_a_text_has_no_file_opened(planted: Path, monkeypatch: 
         with pytest.raises(iparam.IparamError, match="xacro"):
             iparam.robot.loading.load_description(macros, "it")
     assert opened == set()
+
+
+SPELLINGS = {  # of "a folder up", in the attributes meshdir and file
+    "plain": ("", "../o.stl"),
+    "backslash": ("", "..\\o.stl"),
+    "through a folder that is not there": ("", "x/../../o.stl"),
+    "folder of meshes": ("..", "o.stl"),
+    "folder of meshes that is not there": ("x\\..\\..", "o.stl"),
+    "both": ("x/y/..", "../../o.stl"),
+}
+
+
+@pytest.mark.skipif(find_spec("mujoco") is None, reason="needs mujoco")
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_an_mjcf_opens_no_mesh_outside_its_folder(
+    spelling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it is spelt: MuJoCo reads paths in a way of its own."""
+    folder = tmp_path / "of_the_robot"
+    folder.mkdir()
+    (tmp_path / "o.stl").write_bytes(b"\0" * 84)
+    meshes, file = SPELLINGS[spelling]
+    joint = '<joint name="{0}" type="hinge"/><geom size=".1"/>'
+    bodies = f'<body name="a">{joint.format("j")}<body name="b" pos="0 0 .3">{joint.format("k")}</body></body>'
+    compiler = f'<compiler meshdir="{meshes}"/>' if meshes else ""
+    mesh = f'<asset><mesh name="s" file="{file}"/></asset>'
+    worldbody = f'<worldbody>{bodies}<geom type="mesh" mesh="s"/></worldbody>'
+    (folder / "robot.xml").write_text(f"<mujoco>{compiler}{mesh}{worldbody}</mujoco>", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with watched(tmp_path) as opened, pytest.raises(FileFormatError, match="outside of the description"):
+        iparam.load_robot("of_the_robot/robot.xml")
+    assert "o.stl" not in opened

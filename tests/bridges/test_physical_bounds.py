@@ -65,6 +65,39 @@ def test_a_wrench_that_would_break_the_arm_does_not_pass(ur5e: iparam.Robot) -> 
         assert found.bound in 2.0 * ur5e.limits.torque
 
 
+UPRIGHT = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
+"""Where a vertical force takes no torque of any joint."""
+
+
+def test_what_takes_no_torque_in_a_singular_pose_does_not_pass(ur5e: iparam.Robot) -> None:
+    bounds = PhysicalBounds(ur5e)
+    vertical = iparam.forward_kinematics(ur5e, UPRIGHT)[2, :3]
+    for size, quantity in ((1000.0, None), (7.5e7, "force")):
+        found = bounds.of_wrenches(np.array([[*(size * vertical), 0.0, 0.0, 0.0]]), UPRIGHT)
+        assert (found and found.quantity) == quantity
+    assert bounds.of_load(BOX.phi, UPRIGHT) is None
+    found = bounds.of_load(iparam.InertialParameters.box(1e6, (0.1, 0.1, 0.2)).phi, UPRIGHT)
+    assert found is not None
+    assert found.quantity == "force"
+
+
+@pytest.mark.parametrize("name", ["ur3e", "ur10e", "ur20"])
+def test_a_force_of_any_arm_is_bounded_in_all_poses(name: str) -> None:
+    """Not below what its motors give where it works, and not above some hundred times what it is made to carry."""
+    robot, random = iparam.load_robot(name), np.random.default_rng(1)
+    bounds = PhysicalBounds(robot)
+    passing = 0
+    for q in random.uniform(-np.pi, np.pi, (200, 6)):
+        direction = random.standard_normal(3)
+        direction /= np.linalg.norm(direction)
+        strongest = 1.0 / float((np.abs(direction @ iparam.jacobian(robot, q)[3:]) / robot.limits.torque).max())
+        found = bounds.of_wrenches(np.array([[*(0.5 * strongest * direction), 0.0, 0.0, 0.0]]), q)
+        passing += found is None or found.quantity == "torque"
+        found = bounds.of_wrenches(np.array([[*(1e3 * Capacity.of(name).rated_load * direction * 9.81), 0, 0, 0]]), q)
+        assert found is not None
+    assert passing >= 199
+
+
 def test_loads(ur5e: iparam.Robot) -> None:
     bounds, q = PhysicalBounds(ur5e), np.array([0.0, -0.3, 0.2, -1.0, -1.5, 0.3])
     assert bounds.of_load(BOX.phi, q) is None
@@ -88,6 +121,9 @@ def test_limits_that_are_not_stated_bound_nothing(ur5e: iparam.Robot) -> None:
     bounds = PhysicalBounds(free, bandwidth=BANDWIDTH)
     assert bounds.of_motion(np.full(6, 1e9), np.full(6, 1e9)) is None
     assert bounds.of_wrenches(np.full((1, 6), 1e9), np.zeros(6)) is None
+    found = bounds.of_motion(np.zeros(6), np.full(6, np.inf))
+    assert found is not None
+    assert found.quantity == "number"
 
 
 def test_a_controller_is_not_told_what_its_arm_cannot_carry() -> None:

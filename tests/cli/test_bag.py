@@ -106,6 +106,24 @@ def test_a_urdf_is_named_by_its_path(run: Path, tmp_path: Path, capsys: pytest.C
     assert iparam.Recording.load(back, robot=str(urdf)).robot == str(urdf)
 
 
+def test_a_note_proposes_what_the_command_takes(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recording, back = iparam.Recording.load(run), tmp_path / "back.parquet"
+    q = recording.signal("q")
+    up = iparam.forward_kinematics(iparam.load_robot("ur5e"), q.values)[:, 2, :3]
+    weight = np.hstack([9.81 * MASS * up, np.zeros_like(up)])
+    recording.with_signal("wrench", time=q.time, values=-weight).save(tmp_path / "reversed.parquet")
+    bag = tmp_path / "bag"
+    assert command("bag", "export", tmp_path / "reversed.parquet", "--output", bag) == 0
+    capsys.readouterr()
+    assert command("bag", "import", bag, "--robot", "ur5e", "--output", back) == 0
+    (proposed,) = [line for line in capsys.readouterr().err.splitlines() if "Correction: " in line]
+    correction = proposed.rpartition("Correction: ")[2].split()
+    assert correction == ["--measures", "reaction"]
+    assert command("bag", "import", bag, "--robot", "ur5e", "--output", back, "--overwrite", *correction) == 0
+    assert "Correction: " not in capsys.readouterr().err
+    np.testing.assert_allclose(iparam.Recording.load(back).signal("wrench").values, weight, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -119,7 +137,7 @@ def test_a_urdf_is_named_by_its_path(run: Path, tmp_path: Path, capsys: pytest.C
         (["import", "bag", "--output", "r.parquet", "--units", "force"], 2, "pairs such as force=mN"),
         (["import", "bag", "--output", "r.parquet", "--units", "force=oz"], 2, "unknown unit of force 'oz'"),
         (["import", "bag", "--output", "r.parquet", "--wrench-frame", "hand"], 2, "unknown sensor frame 'hand'"),
-        (["import", "bag", "--output", "r.parquet", "--joint-topic", "/q"], 2, "has no topic /q, but /joint"),
+        (["import", "bag", "--output", "r.parquet", "--joint-topic", "/q"], 2, "no topic /q, but /joint"),
         (["info", "run.parquet"], 1, "run.parquet is no bag"),
         (["export", "run.parquet", "--output", "bag"], 2, "exists already"),
         (["export", "none.parquet", "--output", "other"], 1, "cannot read none.parquet"),

@@ -65,24 +65,6 @@ def test_what_cannot_be_locked_is_refused(
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_folder_is_listed_with_what_to_paste(two_arms: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("broken.urdf").write_text("<robot", encoding="utf-8")
-    assert main(["robots", "--from", "."]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert f"'{two_arms}' --base chest --tip l4: 4 joints, 0.00 kg" in shown
-    assert "broken.urdf: is not well-formed" in shown
-    assert "arms: 2; descriptions in which none can be told: 1" in shown
-    assert main(["robots", "--from", ".", "--json"]) == 0
-    entries = json.loads(capsys.readouterr().out)["descriptions"]
-    assert [entry.get("tip") for entry in entries] == [None, "l4", "r4"]
-    assert entries[1]["limits"] == {"position": True, "velocity": True, "torque": True}
-
-
-def test_a_folder_and_a_robot_are_too_much(two_arms: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["robots", str(two_arms), "--from", "."]) == 2
-    assert "not both" in capsys.readouterr().err
-
-
 def test_arms_of_the_installed_package_are_listed(
     capsys: pytest.CaptureFixture[str], example_robot_urdf: Callable[[str], Path]
 ) -> None:

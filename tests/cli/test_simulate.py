@@ -119,7 +119,7 @@ def test_a_collision_fails_and_writes_nothing(folder: Path, capsys: pytest.Captu
 
 def test_a_force_beyond_the_sensor_is_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert simulate("--payload", "box", "--density", "2700", "--size", "0.1", "0.15", "0.2") == 0
-    assert "the ur5e sensor's range is +-50 N" in capsys.readouterr().err
+    assert "±50 N" in capsys.readouterr().err
 
 
 def test_motors_of_a_real_arm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -165,6 +165,18 @@ def test_a_covariance_that_is_none_is_refused(whole: Document, tmp_path: Path) -
     )
 
 
+@pytest.mark.parametrize("mass", [1e-300, 1e-160, 5e-324])
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_mass_whose_centre_no_number_can_hold_is_refused(
+    mass: float, centred: bool, whole: Document, tmp_path: Path
+) -> None:
+    document = changed(changed(whole, ("phi", 0), mass), ("mass",), mass)
+    if centred:
+        for key in (1, 2, 3):
+            document = changed(changed(document, ("phi", key), 0.0), ("center_of_mass", key - 1), 0.0)
+    assert refused(document, tmp_path, "result.json")
+
+
 def test_what_is_changed_throughout_but_for_phi_is_refused(whole: Document, tmp_path: Path) -> None:
     heavy = changed(changed(whole, ("mass",), 20.0), ("standard_deviation", "mass"), 1e-3)
     assert refused(heavy, tmp_path, "mass does not agree with phi")

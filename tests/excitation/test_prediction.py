@@ -1,4 +1,4 @@
-"""Predicted precision against Monte Carlo, targets, and the shortest time to them."""
+"""Predicted precision against Monte Carlo, and targets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import pytest
 
 import iparam
 from iparam.errors import InputError, UnknownNameError
-from iparam.excitation.constraints.constraint import InfeasibleError, JointLimitConstraint
-from iparam.excitation.constraints.validation import validate
-from iparam.excitation.duration import FASTEST, shortest_duration
+from iparam.excitation.constraints.constraint import InfeasibleError
+from iparam.excitation.information.joint_noise import expected_processes
 from iparam.excitation.prediction import Prediction, Target, parse_targets, predict_precision
-from iparam.motion import JointProcess, kalman_smooth
+from iparam.motion import kalman_smooth
 from iparam.sensing.noise import MeasurementNoise, noise_preset
 from iparam.spatial.parameters import InertialParameters, inertia_entries
-from iparam.trajectory import QuinticSpline, WindowedFourierTrajectory
+from iparam.trajectory import WindowedFourierTrajectory
 
 RATE = 100.0
 SEEDS = 100
@@ -86,8 +85,8 @@ def test_wrench_noise_against_monte_carlo(robot, payload, motion, weighted: bool
 def test_joint_noise_against_monte_carlo(robot, payload, motion) -> None:
     # Angles so noisy, and a sensor so quiet, that the joints decide.
     noise = MeasurementNoise(1e-3 * NOISE.wrench, joint_angle=1e-4)
-    processes = tuple(JointProcess(4, 4.0, 1e-4, starts_at_rest=True, ends_at_rest=True) for _ in range(6))
     samples = motion.sample(RATE)
+    processes = expected_processes(samples.time, samples.q, noise.joint_angle)
     wrench = iparam.wrench_regressor(robot, samples.q, samples.dq, samples.ddq) @ payload.phi
     random = np.random.default_rng(0)
     clean = kalman_smooth(samples.time, samples.q, processes)
@@ -100,7 +99,7 @@ def test_joint_noise_against_monte_carlo(robot, payload, motion) -> None:
         A = iparam.wrench_regressor(robot, smoothed.q, smoothed.dq, smoothed.ddq)
         y = wrench + noise.wrench * random.standard_normal((len(A), 6))
         estimates.append(least_squares(A, y, noise.wrench) - distortion + payload.phi)
-    predicted = predict_precision(motion, robot, payload, noise, rate=RATE, processes=processes)
+    predicted = predict_precision(motion, robot, payload, noise, rate=RATE)
     exact_angles = predict_precision(motion, robot, payload, dataclasses.replace(noise, joint_angle=0.0), rate=RATE)
     assert (predicted.phi > 5 * exact_angles.phi).all()
     assert_agree(np.array(estimates), payload, predicted)
@@ -159,9 +158,6 @@ def test_what_cannot_be_predicted(robot, payload, motion) -> None:
         MeasurementNoise.from_model(noise_preset("ideal"))
     with pytest.raises(InputError, match="6 positive"):
         MeasurementNoise(np.zeros(6))
-    noisy = MeasurementNoise(NOISE.wrench, joint_angle=1e-4)
-    with pytest.raises(InputError, match="processes must be 6"):
-        predict_precision(motion, robot, payload, noisy, processes=[JointProcess(4, 4.0, 1e-4)])
 
 
 def test_a_harsh_sensor() -> None:
@@ -203,66 +199,3 @@ def test_targets_that_cannot_be(text: str, message: str) -> None:
 def test_unknown_targets() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'inertia'"):
         parse_targets("inertias=5%")
-
-
-LIMITS = tuple(
-    JointLimitConstraint.symmetric(order, bound, tuple(f"joint {i}" for i in range(6)))
-    for order, bound in ((0, 6.2), (1, np.pi), (2, 8.0))
-)
-
-
-@pytest.mark.thorough(keep=1)
-@pytest.mark.parametrize("text", ["mass=0.5%", "mass=0.05%", "inertia=2%", "mass=1%,com=0.5mm,inertia=5%"])
-def test_the_shortest_time_to_the_targets(robot, payload, motion, text: str) -> None:
-    targets = parse_targets(text)
-    found = shortest_duration(motion, robot, payload, NOISE, targets, LIMITS, rate=RATE)
-    assert found.duration == pytest.approx(found.repetitions * found.trajectory.duration)
-    assert validate(found.trajectory, LIMITS).satisfied
-    again = predict_precision(found.trajectory, robot, payload, NOISE, rate=RATE, repetitions=found.repetitions)
-    np.testing.assert_allclose(again.phi, found.prediction.phi)
-    assert max(target.excess(again) for target in targets) <= 1.0
-    # No other speed and number of runs that keeps the limits is quicker by more than the grid's spacing.
-    for scale in np.geomspace(1.1, 6.0, 12):
-        other = motion.time_scaled(scale)
-        if validate(other, LIMITS).satisfied:
-            once = predict_precision(other, robot, payload, NOISE, rate=RATE)
-            runs = max(1, np.ceil(max(target.excess(once) for target in targets) ** 2))
-            assert runs * other.duration >= 0.95 * found.duration
-
-
-def test_a_harder_target_takes_longer(robot, payload, motion) -> None:
-    durations = [
-        shortest_duration(motion, robot, payload, NOISE, parse_targets(f"inertia={share}%"), LIMITS, rate=RATE).duration
-        for share in (20, 5, 2, 1)
-    ]
-    assert durations == sorted(durations)
-    assert durations[-1] > 5 * durations[1]
-
-
-def test_without_limits_the_fastest_is_bounded(robot, payload, motion) -> None:
-    found = shortest_duration(motion, robot, payload, NOISE, parse_targets("inertia=50%"), (), rate=RATE)
-    assert found.time_scale == FASTEST
-    assert found.repetitions == 1
-
-
-def test_what_no_duration_reaches(robot, payload, motion) -> None:
-    with pytest.raises(InfeasibleError, match=r"inertia=0.001% is out of reach .* runs of"):
-        shortest_duration(motion, robot, payload, NOISE, parse_targets("mass=1%,inertia=0.001%"), LIMITS, rate=RATE)
-    narrow = JointLimitConstraint.symmetric(0, 0.1, LIMITS[0].joint_names)
-    with pytest.raises(InfeasibleError, match="at any speed: joint position"):
-        shortest_duration(motion, robot, payload, NOISE, parse_targets("mass=1%"), (narrow,), rate=RATE)
-    slow = JointLimitConstraint.symmetric(1, 1e-3, LIMITS[0].joint_names)
-    with pytest.raises(InfeasibleError, match="even 10 times slower: joint velocity"):
-        shortest_duration(motion, robot, payload, NOISE, parse_targets("mass=1%"), (slow,), rate=RATE)
-    with pytest.raises(InputError, match="at least one target"):
-        shortest_duration(motion, robot, payload, NOISE, (), LIMITS, rate=RATE)
-
-
-def test_a_motion_that_ends_elsewhere_is_not_repeated(robot, payload) -> None:
-    random = np.random.default_rng(0)
-    way = np.cumsum(random.normal(0.0, 0.4, (8, 6)), axis=0) + HOME
-    spline = QuinticSpline(np.arange(8.0), way)
-    easy = shortest_duration(spline, robot, payload, NOISE, parse_targets("mass=20%"), LIMITS[1:], rate=RATE)
-    assert easy.repetitions == 1
-    with pytest.raises(InfeasibleError, match="cannot be repeated"):
-        shortest_duration(spline, robot, payload, NOISE, parse_targets("inertia=0.1%"), LIMITS[1:], rate=RATE)

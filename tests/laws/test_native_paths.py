@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +149,46 @@ def test_a_sample_has_the_same_digits_alone_and_in_any_batch(name: str, compute:
     for first, last in ((0, 1), (0, 7), (3, 11), (5, 21), (22, 23)):
         part = compute(robot, *(array[first:last] for array in state))
         assert_close(part, {key: values[first:last] for key, values in expected.items()}, 0.0)
+
+
+def behind_idle_joints(robot: iparam.Robot, count: int) -> iparam.Robot:
+    """The same arm on ``count`` joints that carry nothing else."""
+    links = [iparam.Link(f"idle{i}") for i in range(count)]
+    names = [*(link.name for link in links), robot.base_frame]
+    joints = [
+        iparam.Joint(f"idle joint {i}", "revolute", names[i], names[i + 1], np.eye(4), np.array([0.0, 0.0, 1.0]))
+        for i in range(count)
+    ]
+    limits = iparam.JointLimits.unlimited(count + robot.num_joints)
+    whole = iparam.Robot("idle", (*joints, *robot.joints), (*links, *robot.links), limits, robot.tool_frame)
+    return whole.with_armature(np.concatenate([np.zeros(count), robot.armature]))
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+def test_what_is_specialised_for_the_number_of_joints_computes_the_same(count: int) -> None:
+    """Joints that rest under the base make the chain one of the general path."""
+    robot, idle = mixed_chain(count), 9
+    q, dq, ddq, tip = states(robot)
+    before = np.zeros((SAMPLES, idle))
+    motion = [np.concatenate([before, array], axis=1) for array in (q, dq, ddq)]
+    general = of_motion(behind_idle_joints(robot, idle), *motion, tip)
+    parts: dict[str, Any] = {
+        "pose": ...,
+        "velocity": ...,
+        "angular velocity": ...,
+        "acceleration": ...,
+        "angular acceleration": ...,
+        "jacobian": np.s_[..., idle:],
+        "jacobian derivative": np.s_[..., idle:],
+        "torques": np.s_[..., idle:],
+        "torques without tip": np.s_[..., idle:],
+        "mass matrix": np.s_[..., idle:, idle:],
+        "wrench regressor": ...,
+        "torque regressor": np.s_[..., idle:, 10 * idle :],
+    }
+    special = of_motion(robot, q, dq, ddq, tip)
+    found = {name: general[name][part] for name, part in parts.items()}
+    assert_close(found, {name: special[name] for name in parts}, ROUNDING)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

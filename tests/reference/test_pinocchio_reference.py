@@ -14,7 +14,7 @@ pin = pytest.importorskip("pinocchio")
 pytestmark = pytest.mark.reference
 
 SAMPLES = 200
-RELATIVE = 1e-9
+RELATIVE = 1e-12
 # Pinocchio orders twists [v, omega] and inertias [xx, xy, yy, xz, yz, zz].
 TWIST_ORDER = [3, 4, 5, 0, 1, 2]
 PHI_ORDER = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]

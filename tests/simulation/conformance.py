@@ -11,9 +11,11 @@ import pytest
 
 import iparam
 from iparam.errors import ContradictionError
+from iparam.motion import MotionEstimate
 from iparam.robot.cell import WorkCell
 from iparam.simulation import CollisionError, Payload, SensorRates, SimulationResult
 from iparam.simulation.arm_simulator import ArmSimulator
+from iparam.simulation.run_log import RunLog
 from iparam.trajectory.trajectory import TrajectorySamples
 
 DOWN = (0.0, -0.2, 0.9, -1.57, -1.57, 0.0)
@@ -70,6 +72,10 @@ class Conformance:
         settings = replace(cls.simulator, rates=SensorRates.all_at(cls.simulator.physics_rate))
         return settings.load(ur5e, box).run(excitation(1.0, scale=0.05))
 
+    def driven(self, motion: RunLog | MotionEstimate) -> np.ndarray:
+        """(T, n) the velocities that the physics of the steps had: half a step behind those that are logged."""
+        return motion.dq - 0.5 / self.simulator.physics_rate * motion.ddq
+
     def close(self, found: object, expected: object, exact: float | None = None) -> None:
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=self.exact if exact is None else exact)
 
@@ -89,7 +95,7 @@ class Conformance:
         goal = TrajectorySamples(step * np.arange(steps), fixed, 0.0 * fixed, 0.0 * fixed, 0.0 * fixed)
         physics.follow(goal, np.zeros((1, steps, 6)), np.zeros((1, steps, 6, 6)), np.ones(steps, dtype=bool))
         log, loaded = physics.logs[0], ur5e.with_payload(box.parameters)
-        self.close(iparam.inverse_dynamics(loaded, log.q, log.dq, log.ddq), 0.0, self.exact_torque)
+        self.close(iparam.inverse_dynamics(loaded, log.q, self.driven(log), log.ddq), 0.0, self.exact_torque)
 
         def falls(q: np.ndarray, dq: np.ndarray) -> np.ndarray:
             return np.linalg.solve(iparam.mass_matrix(loaded, q), -iparam.inverse_dynamics(loaded, q, dq, still))
@@ -146,15 +152,18 @@ class Conformance:
 
     def test_motor_torques_are_those_of_the_loaded_arm(self, ur5e, box, moved) -> None:
         motion = moved.true_motion
-        torques = iparam.inverse_dynamics(ur5e.with_payload(box.parameters), motion.q, motion.dq, motion.ddq)
+        torques = iparam.inverse_dynamics(ur5e.with_payload(box.parameters), motion.q, self.driven(motion), motion.ddq)
         self.close(moved.recording.signals["tau"].values, torques, self.exact_torque)
 
     def test_everything_belongs_to_one_instant(self, ur5e, box, moved) -> None:
-        """Sensors of the step before or after would be off by more than rounding; and a step is semi-implicit Euler."""
+        """Sensors of the step before or after would be off by more than rounding; and a step is semi-implicit Euler,
+        which moves the arm by the velocity of half a step later.
+        """
         motion, step = moved.true_motion, 1.0 / self.simulator.physics_rate
         np.testing.assert_allclose(np.diff(motion.time), step, rtol=1e-9)
-        self.close(motion.dq[1:], motion.dq[:-1] + step * motion.ddq[:-1], self.exact_state)
-        self.close(motion.q[1:], motion.q[:-1] + step * motion.dq[1:], self.exact_state)
+        later = self.driven(motion) + step * motion.ddq
+        self.close(later[1:], later[:-1] + step * motion.ddq[1:], self.exact_state)
+        self.close(motion.q[1:], motion.q[:-1] + step * later[:-1], self.exact_state)
         expected, measured = by_hand(ur5e, box, moved), moved.recording.signals["wrench"].values
         now = np.abs(measured[1:-1] - expected[1:-1]).max()
         for other in (expected[2:], expected[:-2]):

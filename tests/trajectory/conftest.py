@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from iparam.trajectory import (
-    BlendedTrajectory,
     FourierTrajectory,
     IntegratedFourierTrajectory,
+    JerkLimitedTrajectory,
     QuinticSpline,
-    SepticSpline,
-    SplineFourierTrajectory,
     Trajectory,
     WindowedFourierTrajectory,
 )
@@ -24,27 +22,23 @@ FAMILIES = (
     "fourier",
     "integrated_fourier",
     "windowed_fourier",
-    "spline_fourier",
     "quintic_spline",
-    "septic_spline",
-    "blended",
+    "jerk_limited",
 )
 
 
 def build(name: str) -> Trajectory:
     rng = np.random.default_rng(FAMILIES.index(name))
-    q0, q1 = rng.uniform(-2.0, 2.0, (2, 6))
+    q0 = rng.uniform(-2.0, 2.0, 6)
     a, b = rng.uniform(-0.3, 0.3, (2, 6, 5))
     times = np.array([0.0, 0.7, 1.1, 2.6, 3.0])
-    waypoints, ends = rng.normal(size=(5, 6)), rng.normal(size=(6, 6))
+    waypoints, ends = rng.normal(size=(5, 6)), rng.normal(size=(4, 6))
     return {
         "fourier": lambda: FourierTrajectory(q0, a, b, 0.23, 7.3),
         "integrated_fourier": lambda: IntegratedFourierTrajectory.with_initial_conditions(q0, a, b, 7.3),
         "windowed_fourier": lambda: WindowedFourierTrajectory(q0, a, b, 0.23, 7.3),
-        "spline_fourier": lambda: SplineFourierTrajectory(q0, q1, a, b, 0.23, 7.3),
-        "quintic_spline": lambda: QuinticSpline(times, waypoints, *ends[:4]),
-        "septic_spline": lambda: SepticSpline(times, waypoints, *ends),
-        "blended": lambda: BlendedTrajectory(FourierTrajectory(q0, a, b, 0.23, 5.3), 0.9),
+        "quintic_spline": lambda: QuinticSpline(times, waypoints, *ends),
+        "jerk_limited": lambda: JerkLimitedTrajectory(FourierTrajectory(q0, a, b, 0.23, 7.3), 3.0),
     }[name]()
 
 

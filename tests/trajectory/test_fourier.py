@@ -13,7 +13,6 @@ from iparam.errors import InputError
 from iparam.trajectory import (
     FourierTrajectory,
     IntegratedFourierTrajectory,
-    SplineFourierTrajectory,
     TrajectorySamples,
     WindowedFourierTrajectory,
 )
@@ -54,15 +53,6 @@ def test_windowed_fourier(cauchy_derivatives: Callable[..., Any]) -> None:
     assert_allclose(motion, cauchy_derivatives(lambda t: Q0 + shape(t) * series(t), TIMES), rtol=0, atol=1e-12)
 
 
-def test_spline_fourier(cauchy_derivatives: Callable[..., Any]) -> None:
-    def formula(t: Any) -> Any:
-        r = np.asarray(t)[:, None] / T
-        return Q0 + (Q1 - Q0) * (35 * r**4 - 84 * r**5 + 70 * r**6 - 20 * r**7) + shape(t) * series(t)
-
-    motion = stacked(SplineFourierTrajectory(Q0, Q1, A, B, F, T).evaluate(TIMES))
-    assert_allclose(motion, cauchy_derivatives(formula, TIMES), rtol=0, atol=1e-12)
-
-
 def test_integrated_fourier_has_the_written_velocity_and_acceleration() -> None:
     motion = IntegratedFourierTrajectory(Q0, A, B, T).evaluate(TIMES)
     w = 2 * np.pi / T
@@ -94,9 +84,6 @@ def test_the_basis_gives_the_motion(family: Any) -> None:
 def test_the_window_ends_in_exact_rest(duration: float) -> None:
     ends = stacked(WindowedFourierTrajectory(Q0, A, B, 0.37, duration).evaluate([0.0, duration]))
     assert_array_equal(ends[0], [Q0, Q0])
-    assert_array_equal(ends[1:], np.zeros((3, 2, 6)))
-    ends = stacked(SplineFourierTrajectory(Q0, Q1, A, B, 0.37, duration).evaluate([0.0, duration]))
-    assert_array_equal(ends[0], [Q0, Q1])
     assert_array_equal(ends[1:], np.zeros((3, 2, 6)))
 
 
@@ -140,7 +127,7 @@ def test_harmonics_that_a_start_from_rest_needs() -> None:
     assert np.abs(three.b).max() > 0.001
 
 
-@pytest.mark.parametrize("kind", [FourierTrajectory, WindowedFourierTrajectory, SplineFourierTrajectory])
+@pytest.mark.parametrize("kind", [FourierTrajectory, WindowedFourierTrajectory])
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -158,9 +145,8 @@ def test_harmonics_that_a_start_from_rest_needs() -> None:
     ],
 )
 def test_bad_input(kind: Any, changed: dict[str, Any], message: str) -> None:
-    poses = {"q_start": Q0, "q_end": Q1} if kind is SplineFourierTrajectory else {"q0": Q0}
     with pytest.raises(InputError, match=message):
-        kind(**(poses | {"a": A, "b": B, "base_freq": F, "duration": T} | changed))
+        kind(**({"q0": Q0, "a": A, "b": B, "base_freq": F, "duration": T} | changed))
 
 
 def test_bad_poses() -> None:
@@ -169,8 +155,6 @@ def test_bad_poses() -> None:
             WindowedFourierTrajectory(wrong, A, B, F, T)
         with pytest.raises(InputError, match="q0 must have shape"):
             IntegratedFourierTrajectory(wrong, A, B, T)
-    with pytest.raises(InputError, match=r"q_end must have shape \(6,\), got \(5,\)"):
-        SplineFourierTrajectory(Q0, Q1[:5], A, B, F, T)
 
 
 @pytest.mark.parametrize(

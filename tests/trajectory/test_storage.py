@@ -15,8 +15,7 @@ from numpy.testing import assert_array_equal
 
 from iparam.errors import FileFormatError, FileWriteError, InputError
 from iparam.trajectory import (
-    BlendedTrajectory,
-    SplineFourierTrajectory,
+    JerkLimitedTrajectory,
     Trajectory,
     WindowedFourierTrajectory,
     load_trajectory,
@@ -143,8 +142,7 @@ def test_files_of_the_first_tools_are_read(tmp_path: Path) -> None:
         ),
         ("config.family", 3, "config.family must be a string"),
         ("config.family", "quintic_spline", "config.times is missing"),
-        ("config.family", "blended", "inner is missing"),
-        ("config.family", "spline_fourier", "config.q_end is missing"),
+        ("config.family", "jerk_limited", "inner is missing"),
         ("config.family", "integrated_fourier", None),
         ("config.num_harmonics", ..., "config.num_harmonics is missing"),
         ("config.num_harmonics", 3, "coefficients.a must be 2 lists.*of 3 numbers.*got shape"),
@@ -240,8 +238,8 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
 def test_contradictions_are_found(make_trajectory: Callable[[str], Trajectory], tmp_path: Path) -> None:
     path = tmp_path / "motion.json"
     for family, key, message in (
-        ("septic_spline", "duration", "config.duration is 99 s|config.duration is 99.0 s"),
-        ("blended", "duration", "config.duration is 99"),
+        ("quintic_spline", "duration", "config.duration is 99 s|config.duration is 99.0 s"),
+        ("jerk_limited", "duration", "config.duration is 99"),
         ("integrated_fourier", "base_freq", "config.base_freq must be 1 / duration"),
     ):
         save_trajectory(path, make_trajectory(family), robot="ur5e", fps=100.0)
@@ -253,7 +251,7 @@ def test_contradictions_are_found(make_trajectory: Callable[[str], Trajectory], 
 
 def test_errors_inside_a_blend_say_where(make_trajectory: Callable[[str], Trajectory], tmp_path: Path) -> None:
     path = tmp_path / "motion.json"
-    save_trajectory(path, make_trajectory("blended"), robot="ur5e", fps=100.0)
+    save_trajectory(path, make_trajectory("jerk_limited"), robot="ur5e", fps=100.0)
     document = json.loads(path.read_text(encoding="utf-8"))
     document["inner"]["config"]["q0"] = None
     with pytest.raises(FileFormatError, match=r"inner\.config\.q0 must be a list of numbers, got null"):
@@ -308,7 +306,7 @@ def test_only_known_families_are_stored(make_trajectory: Callable[[str], Traject
         def _derivatives(self, times: Any) -> Any:
             return np.zeros((4, times.size, 1))
 
-    for trajectory in (Still(), BlendedTrajectory(Still(), 1.0)):
+    for trajectory in (Still(), JerkLimitedTrajectory(Still(), 0.5)):
         with pytest.raises(InputError, match="cannot store a Still; trajectories that can be stored: WindowedFourier"):
             save_trajectory(tmp_path / "m.json", trajectory, robot="ur5e", fps=100.0)
     with pytest.raises(InputError, match="trajectory must be a Trajectory, got list"):
@@ -323,7 +321,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)
-    trajectory = SplineFourierTrajectory([0.0], [1.0], [[1.0]], [[0.0]], 0.1, 10.0)
+    trajectory = WindowedFourierTrajectory([0.0], [[1.0]], [[0.0]], 0.1, 10.0)
     with pytest.raises(FileWriteError, match="No space left"):
         save_trajectory(path, trajectory, robot="ur5e", fps=100.0)
     assert path.read_bytes() == before

@@ -7,7 +7,6 @@ import pytest
 
 import iparam
 from iparam.robot.collision.capsules import link_capsules
-from iparam.robot.description.installed import installed_shapes
 from iparam.viewer.link_meshes import arm_meshes, capsule_meshes, capsule_triangles, ellipsoid_triangles
 
 
@@ -36,28 +35,6 @@ def test_an_ellipsoid_is_where_its_matrix_says() -> None:
     np.testing.assert_allclose(np.einsum("vi,ij,vj->v", away, np.linalg.inv(matrix), away), 1.0, rtol=1e-9)
     exact = 4.0 / 3.0 * np.pi * np.sqrt(np.linalg.det(matrix))
     assert 0.9 * exact < volume(vertices, faces) < exact
-
-
-@pytest.mark.parametrize("name", ["ur3", "ur5", "ur10"])
-def test_an_arm_of_the_catalogue_has_the_meshes_of_its_description(name: str) -> None:
-    """Each mesh is where the description itself has it, in any pose."""
-    robot, path = iparam.load_robot(name), installed_shapes(name)
-    if path is None:
-        pytest.skip("example-robot-data is not installed")
-    described = iparam.load_robot(path, tip="tool0")
-    shown, meant = arm_meshes(robot), arm_meshes(described)
-    assert not shown.notes
-    assert len(shown.meshes) == 7
-    q = np.array([0.4, -1.1, 0.9, -0.3, 1.2, 0.7])
-    base = np.linalg.inv(iparam.forward_kinematics(described, q, "base"))
-    middles = {}
-    for mesh in meant.meshes:
-        pose = base @ iparam.forward_kinematics(described, q, mesh.frame)
-        middles[mesh.frame] = pose[:3, :3] @ mesh.vertices.mean(axis=0) + pose[:3, 3]
-    for mesh in shown.meshes:
-        pose = iparam.forward_kinematics(robot, q, mesh.frame)
-        there = middles["base_link" if mesh.frame == "base" else mesh.frame]
-        np.testing.assert_allclose(pose[:3, :3] @ mesh.vertices.mean(axis=0) + pose[:3, 3], there, atol=1e-3)
 
 
 def test_an_arm_without_meshes_shows_its_capsules_and_says_so(ur5e: iparam.Robot) -> None:

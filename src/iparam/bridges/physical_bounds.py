@@ -3,11 +3,13 @@
 The bounds are those of the arm itself. Its joints turn no faster than their limit, so that a velocity filtered to a
 bandwidth cannot change faster than 2 pi times that bandwidth times the limit (Bernstein's inequality). And its joints
 have to give the torque that a motion takes together with what the tool carries: a contact at the tool, however hard,
-is in the wrench and does not raise it beyond what the gears stand.
+is in the wrench and does not raise it beyond what the gears stand. In a singular pose some forces take no torque at
+all: a force or a moment is also bounded by what the arm can exert in any pose but the rarest.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +22,9 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.export import IdentifiedLoad, StaticLoad
 from iparam.robot.batching import STANDARD_GRAVITY
-from iparam.robot.catalog import catalog_arm
+from iparam.robot.catalog import catalog_arm, robot_names
 from iparam.robot.dynamics import inverse_dynamics
+from iparam.robot.kinematics import jacobian
 from iparam.robot.model import Robot
 from iparam.sensing.offset import resting_regressor
 from iparam.spatial.consistency import is_physically_consistent
@@ -32,11 +35,23 @@ OVERLOAD = 2.0
 """By how much a joint may exceed its stated limits: gears stand a momentary peak torque of about twice the repeated one
 that makers state for a joint, and a causal filter overshoots a sudden stop by less than the whole step."""
 
+RARE_POSE, POSES = 1e-3, 10_000
+"""Share of poses and directions in which an arm can exert more than the bound of a force or a moment, near its singular
+poses; and the number of poses that it is counted in."""
+
 GRAVITY = 9.81
 """[m/s^2]."""
 
-Quantity = Literal["number", "velocity", "acceleration", "torque", "mass", "inertia"]
-_UNITS = {"velocity": "rad/s or m/s", "acceleration": "rad/s^2 or m/s^2", "torque": "N m or N", "mass": "kg"}
+Quantity = Literal["number", "velocity", "acceleration", "torque", "force", "moment", "mass", "inertia"]
+_TIP: tuple[Quantity, Quantity] = ("force", "moment")
+_UNITS = {
+    "velocity": "rad/s or m/s",
+    "acceleration": "rad/s^2 or m/s^2",
+    "torque": "N m or N",
+    "force": "N",
+    "moment": "N m",
+    "mass": "kg",
+}
 
 
 class ImplausibleLoadError(IparamError):
@@ -86,6 +101,7 @@ class PhysicalBounds:
         self._velocity = OVERLOAD * robot.limits.velocity
         self._acceleration = 2.0 * math.pi * bandwidth * self._velocity
         self._torque = OVERLOAD * robot.limits.torque
+        self._tip = _tip_bounds(robot, self._torque)
 
     def of_motion(self, dq: FloatArray, ddq: FloatArray) -> Impossible | None:
         """Why joints cannot move with velocities and accelerations (n,); None if they can."""
@@ -107,7 +123,11 @@ class PhysicalBounds:
         angles, velocities, accelerations = np.repeat(motion[:, None], len(wrenches), axis=1)
         tips = wrenches[:, [3, 4, 5, 0, 1, 2]]
         torques = inverse_dynamics(self._robot, angles, velocities, accelerations, self._gravity, tips)
-        return _beyond("torque", torques, self._torque)
+        if (found := _beyond("torque", torques, self._torque)) is not None:
+            return found
+        sizes = np.linalg.norm(wrenches.reshape(-1, 2, 3), axis=2).max(axis=0)
+        largest = zip(_TIP, sizes.tolist(), self._tip, strict=True)
+        return next((Impossible(kind, size, bound) for kind, size, bound in largest if size > bound), None)
 
     def of_load(self, phi: FloatArray, q: FloatArray) -> Impossible | None:
         """Why an arm cannot hold a load phi (10,), NaN for what is not known, at rest at q (n,); None if it can."""
@@ -119,13 +139,34 @@ class PhysicalBounds:
         return self.of_wrenches(weight[None], q)
 
 
+def _tip_bounds(robot: Robot, torque: FloatArray) -> tuple[float, float]:
+    """The largest force and moment that an arm exerts with its tool, at rest and without its own weight, in all but
+    `RARE_POSE` of its poses [N, N m].
+
+    Args:
+        robot: the arm.
+        torque: (n,) at most, of its joints.
+    """
+    random, limits = np.random.default_rng(0), robot.limits
+    lower = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
+    upper = np.where(np.isfinite(limits.upper), limits.upper, np.pi)
+    rows = jacobian(robot, random.uniform(np.minimum(lower, upper), upper, (POSES, robot.num_joints)))
+    direction = random.standard_normal((POSES, 3, 1))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    found = []
+    for part in (rows[:, 3:], rows[:, :3]):
+        share = (np.abs((direction * part).sum(axis=1)) / torque).max(axis=1)  # of the torques, that one unit takes
+        least = float(np.sort(share)[round(RARE_POSE * POSES)])
+        found.append(1.0 / least if least > 0.0 else math.inf)
+    return found[0], found[1]
+
+
 def _beyond(quantity: Quantity, values: FloatArray, bounds: FloatArray) -> Impossible | None:
-    """The entry of (..., n) that is farthest beyond its bound (n,), if one is; NaN is."""
-    within = np.abs(values) <= bounds
-    if within.all():
-        return None
+    """The entry of (..., n) that is farthest beyond its bound (n,), if one is; what is not finite is."""
     if not np.isfinite(values).all():
         return Impossible("number")
+    if (np.abs(values) <= bounds).all():
+        return None
     share = np.max(np.atleast_2d(np.abs(values) / bounds), axis=0)
     joint = int(np.argmax(share))
     return Impossible(quantity, float(share[joint] * bounds[joint]), float(bounds[joint]), joint + 1)
@@ -184,6 +225,23 @@ class Capacity:
                 f"would have to hold {GRAVITY * load.mass * distance:.3g} N m, and gives {self.wrist_torque:g} N m. "
                 f"{way_out}"
             )
+
+
+@functools.cache
+def capacity_of_maker(maker: str) -> Capacity:
+    """What no arm of a maker exceeds: "ur" or "franka"."""
+    if maker == "ur":
+        return Capacity.most("an arm of Universal Robots", robot_names())
+    return Capacity("an arm of Franka Robotics", rated_load=3.0, reach=0.855, wrist_torque=12.0)
+
+
+def check_load_for_maker(load: Load, maker: str) -> None:
+    """Refuse to tell a controller of a maker, "ur" or "franka", what none of its arms is made to carry, or what the arm
+    that the load was identified on is not.
+    """
+    capacity_of_maker(maker).check(load)
+    if isinstance(load, IdentifiedLoad) and load.robot.lower() in robot_names():
+        check_load(load, load.robot.lower())
 
 
 def check_load(load: Load, robot_name: str) -> None:

@@ -62,7 +62,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
     """What stands before the robot's joint names in the bag."""
     wrench_frame: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the messages')")] = None
     """Frame of the wrench: one behind the last joint, or 'base': at the tool, in base axes."""
-    wrench_measures: Annotated[
+    measures: Annotated[
         Literal["action", "reaction"] | None,
         arg(metavar="{action,reaction}", help_behavior_hint="(default: action)"),
     ] = None
@@ -118,7 +118,7 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
             joint_names=self.joint_names,
             joint_prefix=self.joint_prefix,
             wrench_frame=self.wrench_frame,
-            measures=self.wrench_measures,
+            measures=self.measures,
             place=self.sensor_place(),
             imu_frame=self.imu_frame,
             effort=self.effort,
@@ -134,9 +134,8 @@ class BagImport(ArmOptions, MountingOptions, SensorPlaceOptions):
             measures=settings.measures,
             wrench_frame="base" if settings.wrench_frame == "base" else None,
         )
-        of_setup = {name.removeprefix("wrench_") if name == "wrench_measures" else name for name in self.of_setup}
         left = iparam.sensing.still_to_apply(
-            given, iparam.bridges.bag.applied_before(contents), of_setup, str(self.setup)
+            given, iparam.bridges.bag.applied_before(contents), self.of_setup, str(self.setup)
         )
         return replace(
             settings,

@@ -94,7 +94,6 @@ COMMANDS = (
     Entry("ur record", "iparam.cli.ur.record:Record", "what a UR arm measures, at 500 Hz"),
     Entry("ur run", "iparam.cli.ur.run:Run", "move a UR arm through a checked motion, and record"),
     Entry("ur set-payload", "iparam.cli.ur.set_payload:SetPayload", "tell a UR controller the identified load"),
-    Entry("ur check-payload", "iparam.cli.ur.check_payload:CheckPayload", "turn the wrist: is that payload right?"),
 )
 
 _USAGE = """\

@@ -1,11 +1,8 @@
-"""`iparam robots`: the catalogue, one robot in detail, or the arms in a folder of descriptions."""
+"""`iparam robots`: the catalogue, or one robot in detail."""
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -15,11 +12,8 @@ from iparam.arrays import FloatArray
 from iparam.cli.console.printing import AsJson, print_json, print_line, print_table
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import robot_of
-from iparam.errors import InputError
 from iparam.robot.catalog import catalog_robot, robot_names
-from iparam.robot.description.folder import FolderEntry, arms_in_folder
 from iparam.robot.description.installed import INSTALLED_ARMS
-from iparam.robot.loading import read_description
 from iparam.robot.model import JointKind, Robot
 from iparam.rounding import number
 
@@ -28,29 +22,22 @@ from iparam.rounding import number
 class Robots(ArmOptions):
     """The robots known by name; with a name or a robot file, that robot in detail.
 
-    With --from, the arms that the robot files in a folder hold: URDF and MJCF.
-
     Example:
       iparam robots
       iparam robots ur5e
-      iparam robots --from my_ws/src
     """
 
-    robot: Annotated[Positional[str | None], arg(metavar="[ROBOT]", help_behavior_hint="(default: list all)")] = None
+    robot: Annotated[Positional[str | None], arg(metavar="[NAME|ROBOT_FILE]", help_behavior_hint="(default: all)")] = (
+        None
+    )
     """A name from the list, or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
-    from_: Annotated[Path | None, arg(name="from", metavar="FOLDER", help_behavior_hint="")] = None
-    """List what can be loaded in that folder and those in it."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    tip: Annotated[str | None, arg(metavar="LINK|FRAME", help_behavior_hint="(default: the robot's own)")] = None
     """The frame taken as the tool."""
     json: AsJson = False
 
     def run(self) -> None:
         """Print."""
-        if self.from_ is not None:
-            if self.robot is not None:
-                raise InputError("give a robot or --from with a folder, not both")
-            _print_folder(self.from_, self.json)
-        elif self.robot is None:
+        if self.robot is None:
             _print_catalogue(self.json)
         else:
             _print_robot(robot_of(self.robot, self.tip, **self.cut()), self.json)
@@ -86,45 +73,6 @@ def _print_catalogue(as_json: bool) -> None:
         ["name", "arm"],
         [[name, arm.maker] for name, arm in INSTALLED_ARMS.items()],
     )
-
-
-def _print_folder(folder: Path, as_json: bool) -> None:
-    entries = []
-    for entry in arms_in_folder(folder, read_description):
-        entries.append(entry)
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r{len(entries)} found\r")
-            sys.stderr.flush()
-    if as_json:
-        print_json({"folder": str(folder), "descriptions": [_entry(entry) for entry in entries]})
-        return
-    for entry in entries:
-        file, robot = shlex.quote(str(entry.path)), entry.robot
-        if robot is None:
-            print_line(entry.problem)
-            continue
-        open_ends = ", ".join(kind for kind, limited in entry.limited.items() if not limited)
-        options = f"--base {shlex.quote(robot.base_frame)} --tip {shlex.quote(robot.tool_frame)}"
-        joints = "1 joint" if robot.num_joints == 1 else f"{robot.num_joints} joints"
-        facts = f"{joints}, {number(_moving_mass(robot), 2)} kg"
-        print_line(f"{file} {options}: {facts}" + (f", not all with limits of {open_ends}" if open_ends else ""))
-    arms = sum(entry.robot is not None for entry in entries)
-    print_line(f"arms: {arms}; descriptions in which none can be told: {len(entries) - arms}")
-
-
-def _entry(entry: FolderEntry) -> dict[str, object]:
-    if entry.robot is None:
-        return {"file": str(entry.path), "problem": entry.problem}
-    return {
-        "file": str(entry.path),
-        "name": entry.robot.name,
-        "base": entry.robot.base_frame,
-        "tip": entry.robot.tool_frame,
-        "joints": list(entry.robot.joint_names),
-        "moving_mass": _moving_mass(entry.robot),
-        "limits": entry.limited,
-        "notes": list(entry.robot.notes),
-    }
 
 
 def _print_robot(robot: Robot, as_json: bool) -> None:

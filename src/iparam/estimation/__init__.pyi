@@ -62,9 +62,6 @@ from .payload.regressor_uncertainty import regressor_uncertainty as regressor_un
 from .payload.weighted_fit import problem_identifiability as problem_identifiability
 from .shape.at_rest import with_shape as with_shape
 from .shape.estimator import ShapeEstimator as ShapeEstimator
-from .shape.forecast import expected_with_shape as expected_with_shape
-from .shape.forecast import guessed_body as guessed_body
-from .shape.forecast import shape_moments as shape_moments
 from .shape.reading import load_shape as load_shape
 from .shape.shape import Part as Part
 from .shape.shape import Shape as Shape

@@ -45,8 +45,12 @@ def read_result(path: str | os.PathLike[str]) -> Estimate:
     elif stated != FORMAT:
         raise document.error("format", f"is {stated!r}; this version of iparam reads {FORMAT!r}")
     found = _estimate(document)
-    _check_load(document, found)
-    _check_deviations(document, found)
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            _check_load(document, found)
+            _check_deviations(document, found)
+    except ArithmeticError:
+        raise document.error("phi", f"has a centre of mass, or a deviation, too large for a number: {EDITED}") from None
     if found.path is not None and (problem := path_problem(found.path)):
         raise document.error("path", problem)
     verdict = document.section("assessment").text("verdict")

@@ -4,7 +4,6 @@ from .constraints.tool_speed import ToolSpeedConstraint as ToolSpeedConstraint
 from .constraints.usable_limits import usable_limits as usable_limits
 from .constraints.validation import motion_arrays as motion_arrays
 from .constraints.validation import validate as validate
-from .duration import shortest_duration as shortest_duration
 from .information.condition import ConditionNumber as ConditionNumber
 from .information.condition import condition_number as condition_number
 from .information.criteria import Criterion as Criterion
@@ -14,7 +13,6 @@ from .information.torque_information import TorqueInformation as TorqueInformati
 from .information.torque_information import arm_scales as arm_scales
 from .prediction import parse_targets as parse_targets
 from .prediction import predict_precision as predict_precision
-from .rest_criterion import RestCriterion as RestCriterion
 from .search.optimizer import optimize_excitation as optimize_excitation
 from .search.random_search import random_search as random_search
 from .search.start_pose import default_start as default_start
@@ -24,4 +22,3 @@ from .setup import planning_problem as planning_problem
 from .setup import reference_conditions as reference_conditions
 from .setup import reference_problem as reference_problem
 from .static_poses import choose_poses as choose_poses
-from .static_poses import regressors_at_rest as regressors_at_rest

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,6 @@ from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError, UnknownNameError
 from iparam.excitation.constraints.constraint import InfeasibleError
 from iparam.excitation.information.joint_noise import expected_processes, joint_noise_covariance
-from iparam.motion import JointProcess
 from iparam.regressor.wrench import wrench_regressor, wrench_regressor_derivatives
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
@@ -162,7 +160,6 @@ def predict_precision(
     repetitions: int = 1,
     bias: bool = True,
     weighted: bool = True,
-    processes: Sequence[JointProcess] | None = None,
     gravity: ArrayLike = STANDARD_GRAVITY,
 ) -> Prediction:
     """The covariance of least squares on y = A phi + b, for a motion that is followed exactly.
@@ -180,7 +177,6 @@ def predict_precision(
         repetitions: how often the motion is run.
         bias: whether the sensor's six offsets are estimated along with phi.
         weighted: whether the estimator weights force and torque by their noise, or takes N and N m alike.
-        processes: the smoother's models, one a joint; None for those that it would choose itself.
         gravity: (3,) in base axes [m/s^2].
 
     Raises:
@@ -199,11 +195,7 @@ def predict_precision(
     noisy = (weighed * noise.wrench[:, None]).reshape(-1, size)
     covariance = inverse @ (noisy.T @ noisy) @ inverse.T
     if noise.joint_angle > 0.0:
-        models = expected_processes(motion.time, motion.q, noise.joint_angle) if processes is None else tuple(processes)
-        if len(models) != robot.num_joints:
-            raise InputError(
-                argument="processes", problem=f"must be {robot.num_joints}, one a joint, got {len(models)}"
-            )
+        models = expected_processes(motion.time, motion.q, noise.joint_angle)
         effect = _wrench_changes(robot, payload.phi, motion, gravity)  # (3, T, n, 6)
         weights = effect @ (weighed @ inverse.T)
         covariance = covariance + joint_noise_covariance(weights, rate, models, noise.joint_angle)

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
 from iparam.excitation.constraints.constraint import InfeasibleError, MotionArrays, WorstMargin, worst_margin
-from iparam.excitation.rest_criterion import RestCriterion
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.files.json import write_json
 from iparam.regressor.identifiability import turns_gravity
@@ -87,10 +86,9 @@ def choose_poses(
     count: int = 6,
     seed: int = 0,
     gravity: ArrayLike = STANDARD_GRAVITY,
-    criterion: RestCriterion | None = None,
 ) -> StaticPoses:
     """Choose poses among random ones that only the wrist has to move for: by D-optimality for mass, centre of mass and
-    bias, or by another criterion.
+    bias.
 
     Every pose, and every straight way in joint space between two of them or the start pose, keeps all constraints, so
     that they may be visited in any order.
@@ -100,7 +98,6 @@ def choose_poses(
         count: how many, at least 4; where the constraints leave room for fewer, there are fewer, but at least 4.
         seed: of the random poses; the same one gives the same result.
         gravity: (3,) in base axes [m/s^2].
-        criterion: what the poses are for, such as the inertia of a load whose shape is known.
     """
     if not isinstance(count, int) or isinstance(count, bool) or not LEAST_POSES <= count <= MOST_POSES:
         raise InputError(
@@ -126,7 +123,7 @@ def choose_poses(
             f"({start.label}): choose another, or relax that constraint",
             argument="q0",
         )
-    selection = _Selection(problem, np.random.default_rng(seed), gravity, criterion)
+    selection = _Selection(problem, np.random.default_rng(seed), gravity)
     chosen = selection.run(count)
     if len(chosen) < LEAST_POSES:
         blocked = selection.blocked.most_common(1)
@@ -182,16 +179,15 @@ class _Selection:
         problem: ExcitationProblem,
         rng: np.random.Generator,
         gravity: ArrayLike,
-        criterion: RestCriterion | None = None,
     ) -> None:
-        self.problem, self._criterion = problem, criterion
+        self.problem = problem
         self.blocked: Counter[str] = Counter()
         self._free: dict[tuple[int, int], bool] = {}
         drawn = _candidates(problem, rng)
         kept = [pose for pose in drawn if self._passes(pose[None])]
         self.candidates = np.array(kept).reshape(-1, problem.robot.num_joints)
         matrices = regressors_at_rest(problem.robot, self.candidates, gravity)
-        self._gravity, self._regressors = -matrices[:, :3, 0], matrices
+        self._gravity = -matrices[:, :3, 0]
         self._grams = np.einsum("pik,pil->pkl", matrices, matrices)
         self._prices = PRICE * np.abs(self.candidates - problem.q0).max(axis=1, initial=0.0)
 
@@ -217,11 +213,8 @@ class _Selection:
         """The candidate that adds most to the others, is turned away from them, and within straight reach."""
         if not len(self.candidates):
             return None
-        if self._criterion is None:
-            grams = self._grams + self._grams[others].sum(axis=0) + 1e-3 * np.eye(10)
-            values = np.linalg.slogdet(grams)[1] - self._prices
-        else:
-            values = self._criterion.values(self._regressors, self._regressors[others]) - self._prices
+        grams = self._grams + self._grams[others].sum(axis=0) + 1e-3 * np.eye(10)
+        values = np.linalg.slogdet(grams)[1] - self._prices
         near = (self._gravity @ self._gravity[others].T > np.cos(SEPARATION)).any(axis=1)
         for index in np.argsort(-values, kind="stable"):
             if not near[index] and all(self._joined(int(index), other) for other in (_START, *others)):

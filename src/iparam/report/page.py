@@ -11,7 +11,6 @@ from iparam.report.content import BulletList, Missing, Section
 from iparam.report.context import ReportContext
 from iparam.report.input import ReportInput
 from iparam.report.rendering import page_environment
-from iparam.report.sections.convergence import convergence_section
 from iparam.report.sections.excitation import excitation_section
 from iparam.report.sections.load import load_section
 from iparam.report.sections.methods import methods_section
@@ -25,7 +24,6 @@ _SECTIONS = (
     motion_section,
     excitation_section,
     wrench_section,
-    convergence_section,
     load_section,
     methods_section,
     provenance_section,

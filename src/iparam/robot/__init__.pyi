@@ -31,5 +31,4 @@ from .model import Link as Link
 from .model import Robot as Robot
 from .same_arm import check_same_arm as check_same_arm
 from .same_arm import compare_with_stated as compare_with_stated
-from .urdf.reader import robot_from_urdf as robot_from_urdf
 from .urdf.writer import robot_to_urdf as robot_to_urdf

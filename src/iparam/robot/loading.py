@@ -14,7 +14,7 @@ from typing import Any
 from iparam.errors import InputError, IparamError, StatedPathError, UnknownNameError
 from iparam.robot.catalog import catalog_robot, robot_names
 from iparam.robot.collision.geometry import LinkGeometry
-from iparam.robot.description.arm import SideBranches, cut_arm
+from iparam.robot.description.arm import cut_arm
 from iparam.robot.description.installed import INSTALLED_ARMS, installed_description
 from iparam.robot.description.mjcf import read_mjcf
 from iparam.robot.description.tree import DescriptionTree
@@ -69,7 +69,6 @@ def load_robot(
     source: str | os.PathLike[str],
     tip: str | None = None,
     base: str | None = None,
-    side_branches: SideBranches = "lock",
     lock: Mapping[str, float] | None = None,
 ) -> Robot:
     """The robot that ``source`` names.
@@ -83,7 +82,6 @@ def load_robot(
         tip: link whose frame becomes the tool frame. In a catalogue robot one behind the last joint, ``tool0`` if not
             given; for a description the tool flange, if that can be told: see `cut_arm`.
         base: link that poses are given in. Catalogue robots have ``base`` only.
-        side_branches: whether moving joints of a description off the arm are locked or cut off: "lock" or "cut".
         lock: positions to lock joints at, by name [rad or m]: those off the arm, which are at zero else, and those of
             the arm that are not to move.
     """
@@ -95,10 +93,10 @@ def load_robot(
                 raise InputError(f"{source} has no joints off the arm to lock: leave it out", argument="lock")
             return _with_frames(catalog_robot(source), tip, base)
         if source.lower() in INSTALLED_ARMS:
-            return _installed(source.lower(), tip, base, side_branches, lock)
+            return _installed(source.lower(), tip, base, lock)
         if not _looks_like_path(source):
             raise _unknown(source)
-    return cut_arm(read_description(source), tip, base, side_branches, lock)
+    return cut_arm(read_description(source), tip, base, lock)
 
 
 def load_description(
@@ -117,7 +115,7 @@ def load_description(
         called: what messages call it.
         tip, base, lock: see `load_robot`.
     """
-    robot = cut_arm(read_tree(called, text.encode()), tip, base, "lock", lock)
+    robot = cut_arm(read_tree(called, text.encode()), tip, base, lock)
     links = tuple(
         dataclasses.replace(link, geometry=_without_files(link.geometry), visual=_without_files(link.visual))
         for link in robot.links
@@ -231,15 +229,11 @@ def _offered(robot: str, file: str | os.PathLike[str]) -> str:
     return robot
 
 
-def _installed(
-    name: str, tip: str | None, base: str | None, side_branches: SideBranches, lock: Mapping[str, float] | None
-) -> Robot:
+def _installed(name: str, tip: str | None, base: str | None, lock: Mapping[str, float] | None) -> Robot:
     """An arm by name from an installed package, at the flange that the table gives unless told otherwise."""
     tree = read_description(installed_description(name))
     known = INSTALLED_ARMS[name]
-    robot = cut_arm(
-        tree, known.tip if tip is None else tip, known.base or None if base is None else base, side_branches, lock
-    )
+    robot = cut_arm(tree, known.tip if tip is None else tip, known.base or None if base is None else base, lock)
     return dataclasses.replace(robot, name=name)
 
 

@@ -22,6 +22,11 @@ WEIGHTLESS = 1e-5
 class RunLog:
     """One run of one arm.
 
+    With semi-implicit Euler the velocity that a step finds is that of half a step before its positions: it has moved
+    them there from the positions before. The log has the mean of the velocities before and after each step, which is
+    that of the positions to the second order, and sensors that read it; else a load seems to lag behind its motion.
+    The motors' torques are those that drove the step.
+
     Attributes:
         robot: the arm.
         name: of it in messages.

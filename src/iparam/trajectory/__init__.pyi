@@ -1,4 +1,3 @@
-from .blend import BlendedTrajectory as BlendedTrajectory
 from .conditions import PlanConditions as PlanConditions
 from .conditions import PlannedPayload as PlannedPayload
 from .conditions import PlanningLimits as PlanningLimits
@@ -8,12 +7,9 @@ from .integrated_fourier import IntegratedFourierTrajectory as IntegratedFourier
 from .jerk_limit import JerkLimitedTrajectory as JerkLimitedTrajectory
 from .jerk_limit import apply_jerk_limit as apply_jerk_limit
 from .spline import QuinticSpline as QuinticSpline
-from .spline import SepticSpline as SepticSpline
-from .spline_fourier import SplineFourierTrajectory as SplineFourierTrajectory
 from .storage import TrajectoryFile as TrajectoryFile
 from .storage import load_trajectory as load_trajectory
 from .storage import save_trajectory as save_trajectory
-from .trajectory import JointMotion as JointMotion
 from .trajectory import ScaledMotion as ScaledMotion
 from .trajectory import Trajectory as Trajectory
 from .trajectory import TrajectorySamples as TrajectorySamples

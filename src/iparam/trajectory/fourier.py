@@ -1,4 +1,4 @@
-"""Fourier trajectories about a pose: `FourierTrajectory`, which does not start at rest (see `BlendedTrajectory`),
+"""Fourier trajectories about a pose: `FourierTrajectory`, which does not start at rest (see `JerkLimitedTrajectory`),
 and `WindowedFourierTrajectory`, which a window brings to rest, jerk included, at both ends.
 """
 

@@ -8,7 +8,7 @@ and at the end by the same, backwards, from the last pose. Its seven coefficient
 1 - s, s', s'', s''' at x = 1: velocity, acceleration and jerk are zero at both ends and continuous at the joins (Kubus
 et al. 2008, Eq. 14 and 15, limit the jerk by polynomials of this degree). s rises from 0 to 1, so that every joint
 stays between its first pose and where it would be, and no derivative of the samples is needed, which their noise would
-spoil. In between, the motion is as it was. `BlendedTrajectory` leaves all of it and adds time and other poses.
+spoil. In between, the motion is as it was.
 """
 
 from __future__ import annotations

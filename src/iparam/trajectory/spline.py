@@ -1,13 +1,11 @@
-"""Motions made of polynomials between knots: `QuinticSpline` and `SepticSpline`, the smoothest ones through
-waypoints.
-"""
+"""`QuinticSpline`: the smoothest motion through waypoints, of polynomials of degree 5 between each two of them."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
 from math import factorial, perm
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,25 +35,25 @@ class PolynomialPieces:
 
     @classmethod
     def spline(cls, knots: FloatArray, points: FloatArray, start: FloatArray, end: FloatArray) -> PolynomialPieces:
-        """The pieces of degree 2 p + 1 that join with 2 p continuous derivatives.
+        """The pieces of degree 5 that join with four continuous derivatives.
 
         Solved for in B-splines, whose equations stay well conditioned when the knots are spaced unevenly.
 
         Args:
             knots: (m,) [s].
             points: (m, n) values at the knots.
-            start, end: (p, n) derivatives 1..p at the ends.
+            start, end: (2, n) first and second derivative at the ends.
         """
         from scipy.interpolate import make_interp_spline  # slow to import, and few need it
 
-        degree = 2 * start.shape[0] + 1
+        degree = 5
         unit = (knots[-1] - knots[0]) / (knots.size - 1)
         ends = [[(order, row * unit**order) for order, row in enumerate(side, 1)] for side in (start, end)]
         scaled = knots / unit
         solution = make_interp_spline(scaled, points, k=degree, bc_type=tuple(ends))
         at_knots = np.stack([solution(scaled, order) for order in range(degree)], axis=1)
         at_knots[:, 0] = points
-        at_knots[[0, -1], 1 : start.shape[0] + 1] = [[row for _, row in side] for side in ends]
+        at_knots[[0, -1], 1:3] = [[row for _, row in side] for side in ends]
         last = solution((scaled[:-1] + scaled[1:]) / 2, degree)[:, None]  # constant in a piece
         orders = np.arange(degree + 1)[:, None]
         factorials = np.array([[factorial(order)] for order in range(degree + 1)], dtype=np.float64)
@@ -89,13 +87,19 @@ MAX_WAYPOINTS = 100_000
 MAX_SPACING_RATIO = 1000.0
 
 
+_ENDS = ("start_velocity", "end_velocity", "start_acceleration", "end_acceleration")
+
+
 def _at_rest() -> FloatArray:
     return frozen(0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WaypointSpline(Trajectory):
-    """Polynomials through waypoints, with given derivatives at both ends; a subclass says how many.
+class QuinticSpline(Trajectory):
+    """Pieces of degree 5 through the waypoints: position to fourth derivative are continuous.
+
+    Of all motions through the waypoints with these ends it has the least integral of squared jerk. It rests at both
+    ends unless told otherwise. End values are one number for all joints or one each.
 
     Attributes:
         times: (m,) increasing, from 0, m >= 2 [s].
@@ -114,11 +118,12 @@ class WaypointSpline(Trajectory):
     duration: float = field(init=False)
     _pieces: PolynomialPieces = field(init=False, repr=False)
 
-    _given: ClassVar[tuple[str, ...]] = ("velocity", "acceleration")  # at the ends, by the order of the derivative
-
     def __post_init__(self) -> None:
         _check_waypoints(self)
-        _check_ends(self, self._given)
+        for name in _ENDS:
+            object.__setattr__(self, name, _one_each(getattr(self, name), name, self.num_joints))
+        start, end = (np.stack([getattr(self, name) for name in _ENDS[side::2]]) for side in (0, 1))
+        object.__setattr__(self, "_pieces", PolynomialPieces.spline(self.times, self.waypoints, start, end))
 
     @property
     def num_joints(self) -> int:
@@ -128,44 +133,14 @@ class WaypointSpline(Trajectory):
     def time_scaled(self, factor: float) -> Self:
         """The same path, ``factor`` times as slow."""
         slower = positive_number(factor, "factor")
-        ends = {
-            name: getattr(self, name) / slower**order
-            for order, kind in enumerate(self._given, 1)
-            for name in (f"start_{kind}", f"end_{kind}")
-        }
+        ends = {name: getattr(self, name) / slower ** (1 + place // 2) for place, name in enumerate(_ENDS)}
         return dataclasses.replace(self, times=self.times * slower, **ends)
 
     def _derivatives(self, times: FloatArray) -> FloatArray:
         return self._pieces.derivatives(times)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class QuinticSpline(WaypointSpline):
-    """Pieces of degree 5 through the waypoints: position to fourth derivative are continuous.
-
-    Of all motions through the waypoints with these ends it has the least integral of squared jerk. It rests at both
-    ends unless told otherwise. End values are one number for all joints or one each.
-    """
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SepticSpline(WaypointSpline):
-    """Pieces of degree 7 through the waypoints: position to sixth derivative are continuous.
-
-    Of all motions through the waypoints with these ends it has the least integral of squared snap. It rests at both
-    ends, jerk included, unless told otherwise. End values are one number for all joints or one each.
-
-    Attributes:
-        start_jerk, end_jerk: (n,) [rad/s^3].
-    """
-
-    start_jerk: FloatArray = field(default_factory=_at_rest)
-    end_jerk: FloatArray = field(default_factory=_at_rest)
-
-    _given: ClassVar[tuple[str, ...]] = ("velocity", "acceleration", "jerk")
-
-
-def _check_waypoints(spline: WaypointSpline) -> None:
+def _check_waypoints(spline: QuinticSpline) -> None:
     times = as_float_array(spline.times, "times")
     if times.ndim != 1 or not 2 <= times.size <= MAX_WAYPOINTS:
         raise InputError(
@@ -194,13 +169,6 @@ def _check_waypoints(spline: WaypointSpline) -> None:
         )
     object.__setattr__(spline, "times", frozen(times))
     object.__setattr__(spline, "waypoints", bounded(waypoints, "waypoints"))
-
-
-def _check_ends(spline: WaypointSpline, kinds: tuple[str, ...]) -> None:
-    for name in (f"{end}_{kind}" for kind in kinds for end in ("start", "end")):
-        object.__setattr__(spline, name, _one_each(getattr(spline, name), name, spline.num_joints))
-    start, end = (np.stack([getattr(spline, f"{side}_{kind}") for kind in kinds]) for side in ("start", "end"))
-    object.__setattr__(spline, "_pieces", PolynomialPieces.spline(spline.times, spline.waypoints, start, end))
 
 
 def _one_each(value: ArrayLike, name: str, num_joints: int) -> FloatArray:

@@ -18,20 +18,16 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.files.kind import FileKind
-from iparam.plotting.html import html_table
 from iparam.printable import printable
 from iparam.remarks import Remark, remark
 from iparam.robot.gravity import stated_gravity
 from iparam.robot.loading import StatedArm
-from iparam.trajectory.blend import BlendedTrajectory
 from iparam.trajectory.checks import positive_number
 from iparam.trajectory.conditions import PlanConditions
-from iparam.trajectory.display import motion_html
 from iparam.trajectory.fourier import FourierTrajectory, WindowedFourierTrajectory
 from iparam.trajectory.integrated_fourier import IntegratedFourierTrajectory
 from iparam.trajectory.jerk_limit import JerkLimitedTrajectory
-from iparam.trajectory.spline import QuinticSpline, SepticSpline, WaypointSpline
-from iparam.trajectory.spline_fourier import SplineFourierTrajectory
+from iparam.trajectory.spline import QuinticSpline
 from iparam.trajectory.trajectory import Trajectory
 
 DEFAULT_FAMILY = "windowed_fourier"
@@ -65,7 +61,7 @@ def trajectory_document(trajectory: Trajectory) -> dict[str, Any]:
     config["duration"] = trajectory.duration
     config |= {key: np.asarray(getattr(trajectory, field)).tolist() for key, field in family.entries.items()}
     document: dict[str, Any] = {"config": config}
-    if isinstance(trajectory, BlendedTrajectory | JerkLimitedTrajectory):
+    if isinstance(trajectory, JerkLimitedTrajectory):
         document["inner"] = trajectory_document(trajectory.inner)
     if hasattr(trajectory, "num_harmonics"):
         document["coefficients"] = {key: getattr(trajectory, key).tolist() for key in ("a", "b")}
@@ -94,13 +90,13 @@ def _read_fourier(document: JsonSection, family: Family) -> Trajectory:
     config, coefficients = document.section("config"), document.section("coefficients")
     count = config.number("num_harmonics")
     a, b = (coefficients.array(key, 2) for key in ("a", "b"))
-    poses = {field: config.array(key, 1) for key, field in family.entries.items()}
-    expected = (len(next(iter(poses.values()))), count)
+    q0 = config.array("q0", 1)
+    expected = (len(q0), count)
     for key, values in (("a", a), ("b", b)):
         if values.shape != expected:
             shape = f"{expected[0]} lists, one for each element of q0, of {count:g} numbers, config.num_harmonics"
             raise coefficients.error(key, f"must be {shape}; got shape {values.shape}")
-    arguments: dict[str, Any] = {**poses, "a": a, "b": b, "duration": config.number("duration")}
+    arguments: dict[str, Any] = {"q0": q0, "a": a, "b": b, "duration": config.number("duration")}
     frequency = config.number("base_freq")
     if family.kind is not IntegratedFourierTrajectory:
         arguments["base_freq"] = frequency
@@ -115,24 +111,21 @@ def _read_spline(document: JsonSection, family: Family) -> Trajectory:
     return family.kind(**{field: config.array(key, dimensions.get(key, 1)) for key, field in family.entries.items()})
 
 
-def _read_blended(document: JsonSection, family: Family) -> Trajectory:
+def _read_jerk_limited(document: JsonSection, family: Family) -> Trajectory:
     inner, time = trajectory_from_document(document.section("inner")), document.section("config").number("blend_time")
     return family.kind(inner, time)  # type: ignore[call-arg]
-
-
-def _spline_entries(kind: type[WaypointSpline]) -> dict[str, str]:
-    return {field.name: field.name for field in dataclasses.fields(kind) if field.init}
 
 
 FAMILIES = {
     DEFAULT_FAMILY: Family(WindowedFourierTrajectory, {"q0": "q0"}, _read_fourier),
     "fourier": Family(FourierTrajectory, {"q0": "q0"}, _read_fourier),
     "integrated_fourier": Family(IntegratedFourierTrajectory, {"q0": "q0"}, _read_fourier),
-    "spline_fourier": Family(SplineFourierTrajectory, {"q0": "q_start", "q_end": "q_end"}, _read_fourier),
-    "quintic_spline": Family(QuinticSpline, _spline_entries(QuinticSpline), _read_spline),
-    "septic_spline": Family(SepticSpline, _spline_entries(SepticSpline), _read_spline),
-    "blended": Family(BlendedTrajectory, {"blend_time": "blend_time"}, _read_blended),
-    "jerk_limited": Family(JerkLimitedTrajectory, {"blend_time": "blend_time"}, _read_blended),
+    "quintic_spline": Family(
+        QuinticSpline,
+        {field.name: field.name for field in dataclasses.fields(QuinticSpline) if field.init},
+        _read_spline,
+    ),
+    "jerk_limited": Family(JerkLimitedTrajectory, {"blend_time": "blend_time"}, _read_jerk_limited),
 }
 
 
@@ -181,21 +174,6 @@ class TrajectoryFile:
 
     def __repr__(self) -> str:
         return f"TrajectoryFile({self.trajectory!r} for {printable(self.robot or 'an unknown robot')}, {self.fps:g} Hz)"
-
-    def _repr_html_(self) -> str:
-        stated = (self.validation or {}).get("all_constraints_satisfied")
-        kept = "every limit kept" if stated is True else "NOT every limit kept" if stated is False else "not stated"
-        gravity = "" if self.gravity is None else " ".join(f"{value:.4g}" for value in self.gravity)
-        rows = [
-            ("robot", self.robot or "unknown"),
-            ("tool frame", self.tool_frame or "the robot's own"),
-            ("rate", f"{self.fps:g} Hz"),
-            ("stated condition number", "-" if self.condition_number is None else f"{self.condition_number:.4f}"),
-            ("validation", kept),
-            ("gravity", f"{gravity} m/s^2" if gravity else "not stated"),
-            ("conditions", str(self.conditions) if self.conditions is not None else "not stated"),
-        ]
-        return motion_html(self.trajectory, repr(self.trajectory), html_table(rows))
 
 
 def save_trajectory(

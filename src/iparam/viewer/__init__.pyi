@@ -1,4 +1,5 @@
-from .live.page_process import LivePage as LivePage
+from .live.page import LiveView as LiveView
+from .live.page import live_scene as live_scene
 from .live.state import LiveState as LiveState
 from .page import embedded_scene as embedded_scene
 from .page import write_view as write_view

@@ -14,7 +14,7 @@ from iparam.robot.cell import Box, Plane
 from iparam.robot.collision.shapes import PayloadBox
 from iparam.robot.kinematics import forward_kinematics, frame_poses
 from iparam.viewer.link_meshes import ArmMeshes, arm_meshes, capsule_meshes, ellipsoid_triangles
-from iparam.viewer.load_shapes import LoadShapes, limited_region
+from iparam.viewer.load_shapes import LoadShapes
 from iparam.viewer.margins import Nearest, nearest_pair
 from iparam.viewer.source import Moment
 from iparam.viewer.track import Track, joint_states
@@ -123,7 +123,7 @@ class Drawing:
         arms: the arm, and its ghost.
         groups: nodes that are shown and hidden together, by what a checkbox calls them.
         notes: of the view, and on how the arm is drawn.
-        collisions: arm, payload and cell, whose nearest pair is shown; None before margins are known.
+        collisions: arm, payload and cell, whose nearest pair is told; None before margins are known.
         nearest: at the time that is shown; None before margins are known.
     """
 
@@ -136,8 +136,6 @@ class Drawing:
         self._arrows: dict[str, Any] = {}
         self._load: LoadShapes | None = None
         self.collisions: Any = None
-        self._gap: Any = None
-        self._gap_label: Any = None
         if view.robot is not None:
             if view.capsules:
                 meshes = ArmMeshes(capsule_meshes(view.robot))
@@ -194,7 +192,7 @@ class Drawing:
         for arm, motion in zip(self.arms, moment.motions, strict=True):
             arm.show(*motion)
         if self.collisions is not None:
-            self._show_nearest(nearest_pair(self.collisions, moment.motions[0][0]))
+            self.nearest = nearest_pair(self.collisions, moment.motions[0][0])
         for name, ends in moment.arrows().items():
             self._show_arrow(name, ends)
         if moment.load is not self._load:
@@ -230,26 +228,6 @@ class Drawing:
         )
         self._arrows[name] = node
         self.groups.setdefault("wrench", []).append(node)
-
-    def _show_nearest(self, found: Nearest | None) -> None:
-        self.nearest = found
-        if found is None:
-            return
-        points, middle = found.points[None].astype(np.float32), found.points.mean(axis=0)
-        color = LINK[2] if found.distance < self.view.clearance else (0, 0, 0)
-        words = f"{1e3 * found.distance:.0f} mm"
-        if self._gap is None:
-            self._gap = self._scene.add_line_segments(
-                "/nearest/line", points, colors=color, thickness=4.0, thickness_units="screen"
-            )
-            self._gap_label = self._scene.add_label("/nearest/distance", words, position=middle)
-            self.groups.setdefault("nearest pair", []).extend([self._gap, self._gap_label])
-            return
-        self._gap.points = points
-        self._gap.colors = np.array(color, dtype=np.uint8)
-        self._gap_label.position = middle
-        if self._gap_label.text != words:
-            self._gap_label.text = words
 
     def _surroundings(self) -> None:
         scene, cell, reach = self._scene, self.view.cell, self.extent[1]
@@ -295,17 +273,10 @@ class Drawing:
                 wireframe=truth,
             )
             self._ellipsoid(f"{root}/inertia", center, load.body.ellipsoid, color, 0.25)
-            lines = np.stack([np.stack([center - end, center + end]) for end in load.axis_ends]).astype(np.float32)
-            self._scene.add_line_segments(f"{root}/axes", lines, colors=color, thickness=3.0, thickness_units="screen")
         if load.shape is not None:
             self._add_shape(load.shape, load.name, f"{root}_shape")
         if load.center_region is not None:
             self._ellipsoid(f"{root}/center_95", center, _visible(load.center_region), REGION, 0.9)
-        if load.axis_regions is not None:
-            for axis, (end, region) in enumerate(zip(load.axis_ends, load.axis_regions, strict=True)):
-                shown = limited_region(region, float(np.linalg.norm(end)))
-                opacity = 0.12 if load.undetermined[axis] else 0.5
-                self._ellipsoid(f"{root}/axis{axis}_95", center + end, _visible(shown), REGION, opacity)
 
     def _add_shape(self, shape: FoundShape, name: str, root: str) -> None:
         """The parts of a shape, the denser the darker."""

@@ -210,9 +210,6 @@ def _notes(given: ViewInput, loads: list[LoadShapes]) -> tuple[str, ...]:
     for load in loads:
         if load.body is None:
             notes.append(f"{load.name}: no body of positive density has these parameters, so no box stands for them")
-        elif any(load.undetermined):
-            which = ", ".join(axis for axis, lost in zip("xyz", load.undetermined, strict=True) if lost)
-            notes.append(f"{load.name}: the directions of its principal axes ({which}) are not determined by the data")
     for name, estimate in given.results:
         if estimate.refutation is not None:
             notes.append(f"{name} is refuted by its own data: {estimate.refutation.reason}")

@@ -136,13 +136,6 @@ LINES = (
     Line("excite check", "@motion.json --robot ur5e --cell @cell.json", codes=(1,), quick=True),  # it is too fast
     Line("excite check", f"@calm.json --robot @arm.urdf --cell @cell.json {_BOX}"),
     Line("excite predict", f"@motion.json --robot @arm.urdf {_BOX}"),
-    Line(
-        "excite predict",
-        f"@motion.json --robot @arm.urdf --cell @cell.json {_BOX} --target mass=50% --output >timed.json",
-        slow=True,
-    ),
-    Line("excite predict", f"@motion.json --robot ur5e {_BOX} --shape @part.stl", slow=True),
-    Line("excite poses", "--robot ur5e --shape @part.stl --payload-mass 1 --count 4 --output >poses.json", slow=True),
     Line("excite poses", "--robot @arm.urdf --cell @cell.json --count 4 --output >poses.json"),
     Line("identify payload", "@run.parquet --static", codes=(1,), quick=True),  # it has no rests
     Line("identify payload", "@run.csv --robot ur5e --static", codes=(1,), quick=True),
@@ -273,12 +266,6 @@ LINES = (
         codes=(1,),
     ),
     Line("ur set-payload", f"@result.json --host {NOBODY} --robot ur5e", codes=(1, 2)),  # asks, or finds nobody
-    Line(
-        "ur check-payload",
-        f"--plan @calm.json --host {NOBODY} --robot @arm.urdf --cell @cell.json --payload-size 0.1 0.1 0.1 --yes "
-        "--output >checked.parquet",
-        codes=(1,),
-    ),
     Line("demo", "--time-budget 0.5 --no-report --output-dir >demo", slow=True),
 )
 """Every command at least once, and each of their file arguments."""

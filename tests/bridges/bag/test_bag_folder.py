@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from iparam.bridges.bag import bag_folder
 from iparam.bridges.bag.bag_folder import new_bag_folder
 
 if sys.platform == "win32":
@@ -72,7 +75,35 @@ def test_the_next_call_removes_what_a_killed_one_left(
     assert names(bag) == ["whole.mcap"]
 
 
-@pytest.mark.parametrize("inside", [(), ("notes.txt",), ("bag", "notes.txt")])
+def test_the_next_call_removes_the_folder_of_one_that_was_killed_before_it_wrote(tmp_path: Path) -> None:
+    (tmp_path / "bag.0123456789ab.tmp").mkdir()
+    write(tmp_path / "bag")
+    assert names(tmp_path) == ["bag"]
+
+
+def test_a_folder_that_is_not_locked_yet_is_not_taken_from_whoever_made_it(tmp_path: Path) -> None:
+    """One thread removes what is abandoned while the other begins to write."""
+    done = threading.Event()
+
+    def remove() -> None:
+        while not done.is_set():
+            bag_folder._remove_abandoned(tmp_path / "bag")
+
+    thread = threading.Thread(target=remove)
+    thread.start()
+    try:
+        for _ in range(500):
+            room, lock = bag_folder._new_room(tmp_path / "bag")
+            assert lock is not None
+            (room / "bag").mkdir()
+            assert names(room) == ["bag"]
+            os.close(lock)
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("inside", [("notes.txt",), ("bag", "notes.txt")])
 def test_what_somebody_else_made_is_left_alone(inside: tuple[str, ...], tmp_path: Path) -> None:
     room = tmp_path / "bag.0123456789ab.tmp"
     room.mkdir()

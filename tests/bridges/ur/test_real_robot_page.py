@@ -104,15 +104,9 @@ def test_the_whole_job(
     expected = [estimate.mass, *estimate.center_of_mass, *np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]]
     np.testing.assert_allclose(row, expected, rtol=1e-9, atol=1e-9)
 
-    check = [twin.host if word == HOST else word for word in page_command("ur", "check-payload")]
-    checked = start_command(*check, *UNASKED, "--speed", "1", folder=str(tmp_path))
-    assert checked.wait(240.0) == 0, checked.err
-    assert "is what hangs on the flange" in checked.out
-    assert main(["verify", str(tmp_path / "result.json"), str(tmp_path / "check.parquet")]) == 0
-
 
 def test_every_command_of_the_page_is_one_that_runs_here_or_elsewhere() -> None:
-    known = {("ur", command) for command in ("record", "run", "set-payload", "check-payload")}
+    known = {("ur", command) for command in ("record", "run", "set-payload")}
     known |= {("identify", "payload")}
     elsewhere = {("excite", "optimize")}  # in its own tests
     assert {tuple(command[:2]) for command in page_commands()} == known | elsewhere

@@ -16,13 +16,12 @@ from iparam.cli.main import main
 from iparam.errors import FileWriteError, InputError
 
 READ = {
-    "robots": {"from_"},
     "kinematics batch": {"input"},
     "excite optimize": {"cell"},
     "excite random": {"cell"},
     "excite check": {"trajectory", "cell"},
-    "excite predict": {"trajectory", "cell", "shape"},
-    "excite poses": {"cell", "shape"},
+    "excite predict": {"trajectory", "cell"},
+    "excite poses": {"cell"},
     "identify payload": {"recording", "prior", "orientation", "sensor", "shape", "gripper"},
     "identify torque-payload": {"bare", "loaded", "known_load", "known_load_run"},
     **{f"ros2 {node}": {"setup"} for node in ("kinematics", "identify", "play", "compensate")},
@@ -44,7 +43,6 @@ READ = {
     "bag import": {"bag"},
     "bag export": {"recording"},
     "ur run": {"trajectory", "cell"},
-    "ur check-payload": {"plan", "cell"},
     "ros2 set-payload": {"result"},
     "ur set-payload": {"result"},
 }
@@ -52,7 +50,7 @@ READ = {
 
 WITH_SETUP = (
     *("identify payload", "fleet", "calibrate sensor", "compensate", "simulate", "report"),
-    *("verify", "bag import", "ur record", "ur run", "ur check-payload"),
+    *("verify", "bag import", "ur record", "ur run"),
 )
 """That know which setup gave their options."""
 
@@ -67,7 +65,7 @@ FILES_ONLY = [
 SUFFIXES = {
     **{(name, "output"): ".html" for name in ("report", "view")},
     **{(name, "output"): ".parquet" for name in ("compensate", "simulate", "bag import")},
-    **{(f"ur {name}", "output"): ".parquet" for name in ("record", "run", "check-payload")},
+    **{(f"ur {name}", "output"): ".parquet" for name in ("record", "run")},
     ("kinematics batch", "output"): ".csv",
     ("setup", "output"): ".toml",
     ("bag export", "output"): "",

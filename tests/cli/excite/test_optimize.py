@@ -117,25 +117,6 @@ def test_predict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert np.shape(result["standard_deviation"]["inertia_about_com"]) == (3, 3)
 
 
-@pytest.mark.thorough
-def test_predict_the_shortest_duration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["excite", "predict", "t.json", *GUESS, "--rate", "100", "--target", "mass=0.5%,inertia=5%"]
-    assert main([*command, "--output", "timed.json", "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    shortest = result["shortest"]
-    assert shortest["duration"] == pytest.approx(shortest["repetitions"] * shortest["run_duration"])
-    assert result["relative"]["mass"] <= 0.005
-    assert result["relative"]["inertia"] <= 0.05
-    timed = load_trajectory("timed.json")
-    assert timed.trajectory.duration == shortest["run_duration"]
-    assert timed.validation is not None
-    assert timed.validation["all_constraints_satisfied"] is True
-    assert main(["excite", "check", "timed.json", *GUESS]) == 0
-    capsys.readouterr()
-    assert main(command) == 0
-    assert "shortest" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -145,10 +126,6 @@ def test_predict_the_shortest_duration(folder: Path, capsys: pytest.CaptureFixtu
         (["check", "t.json", "--preset", "reference", "--robot", "ur10e"], "for the ur5e"),
         (["predict", "t.json"], "guess the payload"),
         (["predict", "t.json", *GUESS, "--noise", "ideal"], "nothing to predict"),
-        (["predict", "t.json", *GUESS, "--target", "mass=5"], "needs a unit"),
-        (["predict", "t.json", *GUESS, "--target", "weight=5%"], "unknown target 'weight'"),
-        (["predict", "t.json", *GUESS, "--output", "u.json"], "add --target"),
-        (["predict", "t.json", *GUESS, "--target", "mass=1%", "--output", "no/u.json"], "does not exist"),
         (["random", "--output", "r.json"], "which robot"),
         (["random", "--robot", "ur5e", "--output", "no/r.json"], "does not exist"),
         (["random", "--robot", "ur5e", "--output", "r.json", "--max-attempts", "0"], "--max-attempts must be"),

@@ -97,7 +97,7 @@ def test_a_static_result_is_exported_where_no_inertia_is_needed(
         assert main(["export", str(result), *options]) != 0
         err = capsys.readouterr().err
         assert "needs an inertia" in err
-        assert "a motion of 'iparam excite optimize' does" in err
+        assert "excitation motion" in err
         assert "Formats that do without: urscript, abb, xarm, ros2, json" in err
     assert main(["verify", str(result), str(recording_file)]) != 0
     assert "single poses hold no motion" in capsys.readouterr().err

@@ -83,7 +83,7 @@ def test_its_size_alone_can_be_said(here: Path) -> None:
         ("identify payload wall.parquet --gravity -9.81", "with one number is its size"),
         ("identify payload wall.parquet --gravity 0 0 -9810", "which is 9810 m/s^2: is it in another unit"),
         ("identify robot wall.parquet --robot ur5e --mounting floor", "by the recording's metadata"),
-        ("excite optimize --preset reference --mounting wall --output x.json", "leave it out (--preset)"),
+        ("excite optimize --preset reference --mounting wall --output x.json", "(--preset)"),
         ("excite poses --robot ur5e --gravity 0 0 0 --output x.json", "without gravity"),
     ],
 )

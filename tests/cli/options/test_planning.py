@@ -285,7 +285,7 @@ def test_a_robot_file_that_a_motion_names_is_offered_and_not_followed(
 NOT_OF_A_PLAN = {"preset", "q0", "free_start", "duration", "harmonics", "base_freq"}
 
 
-@pytest.mark.parametrize("command", ["excite check", "excite predict", "ur run", "ur check-payload"])
+@pytest.mark.parametrize("command", ["excite check", "excite predict", "ur run"])
 def test_the_help_says_that_the_plan_decides(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

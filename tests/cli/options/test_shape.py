@@ -55,18 +55,3 @@ def test_wrong_options_say_what_is_right(mesh: Path, options: dict[str, Any], wo
     given = {key: mesh if value == "MESH" else value for key, value in options.items()}
     with pytest.raises(IparamError, match=word):
         ShapeOptions(**given).known_shape()
-
-
-def test_what_was_typed_of_a_shape_can_be_typed_again(mesh: Path) -> None:
-    options = ShapeOptions(
-        shape=mesh,
-        shape_scale=0.001,
-        shape_pose=(0.0, 0.0, 0.02, 0.0, 0.0, 90.0),
-        shape_tolerance=0.002,
-        density=("body=2600:2800",),
-    )
-    typed = options.typed_shape()
-    for words in ("--shape-scale 0.001", "--shape-pose 0 0 0.02 0 0 90", "--shape-tolerance 0.002", "body=2600:2800"):
-        assert words in typed
-    assert ShapeOptions(shape_box=(0.1, 0.2, 0.3)).typed_shape() == " --shape-box 0.1 0.2 0.3"
-    assert not ShapeOptions().typed_shape()

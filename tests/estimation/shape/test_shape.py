@@ -39,7 +39,7 @@ def test_a_box_is_a_volume_of_unknown_filling() -> None:
         ({"points": np.zeros((3, 2))}, "points"),
         ({"volumes": [1.0, -1.0, 1.0]}, "not positive"),
         ({"volumes": [1.0]}, "as many volumes"),
-        ({"points": 1000.0 * np.eye(3)}, "scale=0.001"),
+        ({"points": 1000.0 * np.eye(3)}, "scale = 0.001"),
         ({"points": [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.2, 0.0, 0.0]]}, "fill no volume"),
         ({"points": np.full((3, 3), np.nan)}, "finite"),
         ({"tolerance": 0.0}, "tolerance"),

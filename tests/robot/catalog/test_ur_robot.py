@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from iparam.robot import JointKind, Robot, catalog_robot, robot_from_urdf, robot_names
+from iparam.robot import JointKind, Robot, catalog_robot, load_robot, robot_names
 from iparam.robot.catalog import ACCELERATION_LIMIT
 from iparam.spatial import InertialParameters, is_physically_consistent
 
@@ -94,7 +94,7 @@ def test_figures_are_the_makers(name: str, maker_figures: Callable[[str], dict[s
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_makers_urdf_reads_as_the_same_robot(name: str, maker_urdf: Callable[[str], Path]) -> None:
-    ours, theirs = catalog_robot(name), robot_from_urdf(maker_urdf(name))
+    ours, theirs = catalog_robot(name), load_robot(maker_urdf(name))
     assert theirs.tool_frame == "tool0"
     assert theirs.joint_names == ours.joint_names
     np.testing.assert_allclose(theirs.chain.phi, ours.chain.phi, rtol=0, atol=1e-15)

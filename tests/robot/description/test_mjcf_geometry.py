@@ -91,15 +91,3 @@ def test_a_floor_is_no_part_of_the_arm_and_a_table_under_it_is(tmp_path: Path) -
     around = '<worldbody><geom type="plane" size="1 1 1"/><geom name="table" type="box" size="0.5 0.5 0.2"/>'
     robot = load_robot(write(tmp_path, model(*GEOMS).replace("<worldbody>", around)))
     assert [piece.size for piece in robot.link("world").geometry] == [(1.0, 1.0, 0.4)]
-
-
-def test_a_mesh_that_is_not_there_is_told_and_its_body_is_not_taken_for_less(tmp_path: Path) -> None:
-    lost = '<geom type="mesh" mesh="part"/>'
-    path = write(tmp_path, model(lost + GEOMS[5], GEOMS[5], asset='<mesh name="part" file="shell.stl"/>'))
-    robot = load_robot(path)
-    assert "shell.stl" in " ".join(robot.notes)
-    shape = arm_shape(robot)
-    assert any("shell.stl" in note and "capsules along the joints" in note for note in shape.notes)
-    first = [capsule for capsule in shape.capsules if capsule.body == 1]
-    assert any(capsule.length > 0.3 for capsule in first)  # along the whole link, beside the sphere
-    assert all(capsule.length < 0.1 for capsule in shape.capsules if capsule.body == 2)

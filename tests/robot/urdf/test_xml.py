@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iparam.errors import FileFormatError, IparamError, RobotModelError
-from iparam.robot import robot_from_urdf
+from iparam.robot import load_robot
 from iparam.robot.urdf.xml import MAX_BYTES
 
 LAUGHS = "".join(f'<!ENTITY lol{i} "{f"&lol{i - 1};" * 10}">' for i in range(1, 12))
@@ -44,7 +44,7 @@ def test_definitions_and_entities_are_refused_quickly(content: str, write: Calla
     tracemalloc.start()
     start = time.process_time()
     with pytest.raises(FileFormatError, match="refused for safety") as caught:
-        robot_from_urdf(path)
+        load_robot(path)
     elapsed, (_, peak) = time.process_time() - start, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert "TOP-SECRET" not in str(caught.value)
@@ -66,7 +66,6 @@ def test_definitions_and_entities_are_refused_quickly(content: str, write: Calla
         (b"<?xml version='1.0' encoding='klingon'?><robot name='a'/>", "not well-formed"),
         (b"<?xml version='1.0' encoding='utf-8'?><robot name='\xe4'/>", "not well-formed"),
         (b"<robot name='a'>&undefined;</robot>", "not well-formed"),
-        (b"<mujoco model='a'/>", "MuJoCo's MJCF"),
         (b"<sdf version='1.9'/>", "Gazebo's SDF"),
         (b"<html/>", "root element is <html>, expected <robot>"),
         (b"<robot/>", "has no <link>"),
@@ -79,7 +78,7 @@ def test_definitions_and_entities_are_refused_quickly(content: str, write: Calla
 )
 def test_what_is_no_urdf_is_said_to_be_what_it_is(content: bytes, message: str, write: Callable[[bytes], Path]) -> None:
     with pytest.raises((FileFormatError, RobotModelError), match=message) as caught:
-        robot_from_urdf(write(content))
+        load_robot(write(content))
     assert "arm.urdf" in str(caught.value)
 
 
@@ -88,7 +87,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     with path.open("wb") as stream:
         stream.truncate(MAX_BYTES * 100)
     with pytest.raises(FileFormatError, match="larger than 20 MB"):
-        robot_from_urdf(path)
+        load_robot(path)
 
 
 def test_utf16_and_a_byte_order_mark_are_read(write: Callable[[bytes], Path]) -> None:
@@ -97,12 +96,12 @@ def test_utf16_and_a_byte_order_mark_are_read(write: Callable[[bytes], Path]) ->
         '<parent link="a"/><child link="b"/></joint></robot>'
     )
     for encoding in ("utf-8-sig", "utf-16"):
-        assert robot_from_urdf(write(text.encode(encoding))).name == "möbius"
+        assert load_robot(write(text.encode(encoding))).name == "möbius"
 
 
 def test_deep_nesting_is_no_recursion_error(write: Callable[[str], Path]) -> None:
     with pytest.raises(IparamError, match="no <link>"):
-        robot_from_urdf(write("<robot name='a'>" + "<x>" * 100_000 + "</x>" * 100_000 + "</robot>"))
+        load_robot(write("<robot name='a'>" + "<x>" * 100_000 + "</x>" * 100_000 + "</robot>"))
 
 
 @pytest.mark.thorough
@@ -119,7 +118,7 @@ def test_long_chains_and_wide_trees_take_linear_time(write: Callable[[str], Path
     path = write(f'<robot name="comb">{links}{first}{joints}</robot>')
     start = time.process_time()
     with pytest.raises(RobotModelError, match="branches"):
-        robot_from_urdf(path)
-    robot = robot_from_urdf(path, tip=f"l{count - 1}")
+        load_robot(path)
+    robot = load_robot(path, tip=f"l{count - 1}")
     assert time.process_time() - start < 20.0
     assert len(robot.frames) == 2 * count

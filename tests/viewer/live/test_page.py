@@ -19,57 +19,44 @@ Q0 = np.array([0.3, -1.4, 1.3, -1.2, -1.5, 0.2])
 PULL = np.array([0.0, 0.0, 20.0, 0.0, 0.0, 0.5])
 
 
-def tell(view: LiveView, state: LiveState) -> None:
-    now = state.snapshot()
-    assert now is not None
-    view.take(vars(now))
-
-
-def test_what_is_told_in_parts_is_what_is_known() -> None:
-    state, view = LiveState(6), LiveView(catalog_robot("ur5e"))
-    assert view.newest is None
+def test_what_is_new_is_shown_once() -> None:
+    state = LiveState(6)
+    view = LiveView(catalog_robot("ur5e"), state)
     assert not view.news()
     assert view.moment(0.0).motions[0][0].tolist() == [0.0] * 6
     state.put(0.0, Q0, PULL, None)
-    tell(view, state)
     state.put(1.0, Q0 + 0.1, PULL, None)
-    now = state.snapshot()
-    assert now is not None
-    view.take({"time": now.time, "q": now.q})
-    known = view.newest
-    assert known is not None
-    assert (known.time, len(known.history)) == (1.0, 1)  # nothing of the history was told
-    assert known.q.tolist() == now.q.tolist()
+    assert view.moment(0.0).motions[0][0].tolist() == (Q0 + 0.1).tolist()
     assert (view.news(), view.news()) == (True, False)
 
 
 def test_curves_before_anything_is_known() -> None:
-    state, view = LiveState(6), LiveView(catalog_robot("ur5e"))
+    state = LiveState(6)
+    view = LiveView(catalog_robot("ur5e"), state)
     assert [len(charts) for charts in view.charts.values()] == [4]  # mass, x, y, z
     state.put(0.0, np.zeros(6), np.zeros(6), None)
-    tell(view, state)
     assert [chart.values.shape for chart in view.charts["Load"]] == [(1, 3)] * 4
-    now = view.newest
+    now = state.snapshot()
     assert now is not None
     assert "not known yet" in load_line(now)
 
 
 def test_the_load_is_made_once_for_each_estimate(estimate: iparam.Estimate) -> None:
-    state, view = LiveState(6), LiveView(catalog_robot("ur5e"))
+    state = LiveState(6)
+    view = LiveView(catalog_robot("ur5e"), state)
     state.put(0.0, Q0, PULL, None)
     state.put_result(estimate)
-    tell(view, state)
     load = view.moment(0.0).load
     assert load is not None
     np.testing.assert_allclose(load.parameters.mass, estimate.mass)
     assert view.moment(0.0).load is load
-    view.take({"estimate": None})
+    state.put_result(None)
     assert view.moment(0.0).load is None
 
 
 def test_the_arm_of_the_page_stands_where_the_newest_sample_says(estimate: iparam.Estimate) -> None:
     robot, state = catalog_robot("ur5e"), LiveState(6)
-    view, q = LiveView(robot), Q0
+    view, q = LiveView(robot, state), Q0
     server = ViewServer(live_scene(robot, "test", Q0), port=0, source=view)
     try:
         with urllib.request.urlopen(server.link) as page:
@@ -79,7 +66,6 @@ def test_the_arm_of_the_page_stands_where_the_newest_sample_says(estimate: ipara
             state.put(0.1 * k, q, PULL, None)
             state.put_event(LiveEvent(0.1 * k, "grasp", "grasped"))
         state.put_result(estimate)
-        tell(view, state)
         server.panel.show(0.0)
         tool = server.drawing.arms[0].nodes[robot.tool_frame]
         np.testing.assert_allclose(tool.position, forward_kinematics(robot, q)[:3, 3], atol=1e-6)
@@ -90,7 +76,7 @@ def test_the_arm_of_the_page_stands_where_the_newest_sample_says(estimate: ipara
         np.testing.assert_allclose(tip[:2], 0.0, atol=1e-6)
         assert tip[2] > 0.1
         assert server.drawing.groups["load: load"]
-        view.take({"estimate": None})
+        state.put_result(None)
         server.panel.show(0.0)
         assert "load: load" not in server.drawing.groups
     finally:
@@ -100,9 +86,8 @@ def test_the_arm_of_the_page_stands_where_the_newest_sample_says(estimate: ipara
 def test_the_page_follows_the_arm(chromium: Any) -> None:
     """In a browser: what stands there moves with the samples, and the words with it."""
     robot, state = catalog_robot("ur5e"), LiveState(6)
-    view = LiveView(robot)
+    view = LiveView(robot, state)
     state.put(0.0, Q0, PULL, None)
-    tell(view, state)
     server = ViewServer(live_scene(robot, "test", Q0), port=0, source=view)
 
     def shown(text: str) -> bool:
@@ -115,7 +100,6 @@ def test_the_page_follows_the_arm(chromium: Any) -> None:
         before = chromium.picture()
         state.put(1.0, Q0 + np.array([1.0, 0.3, -0.3, 0.0, 0.0, 0.0]), PULL, None)
         state.put_event(LiveEvent(1.0, "grasp", "grasped: 0.500 -> 2.500 kg"))
-        tell(view, state)
         chromium.until(lambda: shown("grasped: 0.500 -> 2.500 kg"))
         chromium.until(lambda: np.abs(chromium.picture()[100:-50, 50:400] - before[100:-50, 50:400]).mean() > 2.0)
         assert chromium.run("document.querySelectorAll('.uplot').length") >= 4

@@ -30,13 +30,11 @@ def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Pa
         overwrite: whether a bag that is there is replaced; a folder that holds anything else never is.
     """
     target = check_bag_folder(path, overwrite)
-    given, lock = os.fspath(path), None
-    room = target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
+    given, room, lock = os.fspath(path), None, None
     try:
         _remove_abandoned(target)
         _check_replaceable(target, overwrite)  # which may be there again
-        room.mkdir()
-        lock = _locked(room)
+        room, lock = _new_room(target)
         yield room / target.name  # with its final name, after which the writer names the file in it
         for file in (room / target.name).iterdir():
             with file.open("rb") as stream:
@@ -45,7 +43,8 @@ def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Pa
     except (OSError, sqlite3.Error) as error:  # what a full disk is called depends on the storage
         raise FileWriteError(f"cannot write {given!r}: {getattr(error, 'strerror', None) or error}") from error
     finally:
-        shutil.rmtree(room, ignore_errors=True)
+        if room is not None:
+            shutil.rmtree(room, ignore_errors=True)
         if lock is not None:
             os.close(lock)
 
@@ -67,34 +66,55 @@ def check_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
     return target
 
 
+def _new_room(target: Path) -> tuple[Path, int | None]:
+    """A new folder beside a bag, and its lock if it can have one."""
+    while True:
+        room = target.with_name(f"{target.name}.{secrets.token_hex(6)}.tmp")
+        room.mkdir()
+        lock = _locked(room, wait=True)
+        if room.exists():
+            return room, lock
+        if lock is not None:  # another process took it for abandoned, as it was not locked yet
+            os.close(lock)
+
+
 def _remove_abandoned(target: Path) -> None:
     """Remove what a process left that was killed while it wrote this bag; a bag that it was replacing comes back.
 
-    A folder is such a one if it has the name and the contents that only `new_bag_folder` makes, belongs to this user,
-    and nobody holds its lock, which the system releases when a process ends.
+    A folder is such a one if it has the name that only `new_bag_folder` gives, holds what that makes or nothing yet,
+    belongs to this user, and nobody holds its lock, which the system releases when a process ends.
     """
     old = f"{target.name}.replaced"
     made = re.compile(re.escape(target.name) + r"\.[0-9a-f]{12}\.tmp")
     for room in target.parent.glob(f"{glob.escape(target.name)}.*.tmp"):
         if not made.fullmatch(room.name) or room.is_symlink() or not room.is_dir():
             continue
-        inside = {entry.name for entry in room.iterdir()}
-        if not inside or not inside <= {target.name, old} or (lock := _locked(room)) is None:
+        if (lock := _locked(room)) is None:
             continue
-        if old in inside and not target.exists():
-            (room / old).rename(target)
-        shutil.rmtree(room, ignore_errors=True)
+        inside = {entry.name for entry in room.iterdir()}
+        if inside <= {target.name, old}:
+            if old in inside and not target.exists():
+                (room / old).rename(target)
+            shutil.rmtree(room, ignore_errors=True)
         os.close(lock)
 
 
-def _locked(room: Path) -> int | None:
-    """The descriptor of a folder of this user's that this process has locked; None if it cannot."""
+def _locked(room: Path, wait: bool = False) -> int | None:
+    """The descriptor of a folder of this user's that this process has locked; None if it cannot.
+
+    Args:
+        room: the folder.
+        wait: whether to wait for whoever has locked it.
+    """
     if sys.platform == "win32":
         return None
-    descriptor = os.open(room, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(room, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:  # another process has removed it
+        return None
     try:
         if os.fstat(descriptor).st_uid == os.geteuid():
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             return descriptor
     except OSError:  # somebody holds it, or the file system has no locks
         pass

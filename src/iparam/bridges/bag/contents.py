@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.rosbags_backend import DESCRIPTION, JOINT_STATE, READABLE_TYPES, TRANSFORMS, read_files
+from iparam.bridges.bag.rosbags_backend import JOINT_STATE, READABLE_TYPES, read_files
 from iparam.errors import FileFormatError, InputError
 from iparam.files.limited_process import Arrays, in_limited_process
 from iparam.remarks import Remark, read_remark
@@ -28,54 +28,24 @@ _STORAGE = re.compile(r".*\.(mcap|db3)(\.zstd)?")
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The readable messages of a topic with headers.
+    """Messages with headers that have their numbers in the same order.
 
     Attributes:
         stamps: (T,) of the headers [ns]; 0 where a header has none.
         log_times: (T,) of recording [ns].
-        frames: frame_id -> how many messages have it.
-        unreadable: how many messages could not be read.
+        values: (T, 6) force and torque, or acceleration and angular velocity; (T, 3, k) position, velocity and effort
+            of joint states. NaN where a message says that it does not measure something.
+        names: (k,) of the joints; () where they are not named, or there are none.
+        present: (T, 3) whether a joint state has the field for all its joints.
+        uneven: (3,) how many have another number of values than of names, by field.
     """
 
     stamps: IntArray
     log_times: IntArray
-    frames: dict[str, int]
-    unreadable: int
-
-
-@dataclass(frozen=True, eq=False)
-class JointSamples(Samples):
-    """Joint states, as the messages have them.
-
-    Attributes:
-        names: the joints of each message.
-        position, velocity, effort: of each message, in its order of joints; empty where it has none.
-    """
-
-    names: list[tuple[str, ...]]
-    position: list[FloatArray]
-    velocity: list[FloatArray]
-    effort: list[FloatArray]
-
-    def only(self, rows: Sequence[int]) -> JointSamples:
-        """Some of the messages."""
-        chosen = np.array(rows, dtype=np.int64)
-        lists: dict[str, Any] = {
-            name: [getattr(self, name)[row] for row in rows] for name in ("names", "position", "velocity", "effort")
-        }
-        return replace(self, stamps=self.stamps[chosen], log_times=self.log_times[chosen], **lists)
-
-
-@dataclass(frozen=True, eq=False)
-class VectorSamples(Samples):
-    """Messages of fixed size.
-
-    Attributes:
-        values: (T, 6): force and torque, or acceleration and angular velocity; NaN where a message says that it does
-            not measure something.
-    """
-
     values: FloatArray
+    names: tuple[str, ...] = ()
+    present: NDArray[np.bool_] = field(default_factory=lambda: np.empty((0, 3), dtype=bool))
+    uneven: tuple[int, ...] = (0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +58,9 @@ class Topic:
         count: of its messages.
         times: when the messages that were read were recorded [ns since 1970].
         fault: why none of its messages can be read; "" if they can.
-        samples: of joint states, wrenches and IMU readings.
+        groups: of joint states, those with the same names each; one of wrenches and IMU readings.
+        frames: frame_id -> how many messages have it.
+        unreadable: how many messages could not be read.
         texts: of messages that are one.
         transforms: parent, child, position [m] and quaternion (x, y, z, w) of fixed frames.
     """
@@ -98,15 +70,17 @@ class Topic:
     count: int
     times: IntArray
     fault: str = ""
-    samples: Samples | None = None
+    groups: tuple[Samples, ...] = ()
+    frames: Mapping[str, int] = field(default_factory=dict)
+    unreadable: int = 0
     texts: tuple[str, ...] = ()
     transforms: tuple[tuple[str, str, list[float], list[float]], ...] = ()
 
-    def readable(self) -> Samples:
-        """Its samples, if they can be read."""
-        if self.fault or self.samples is None:
+    def readable(self) -> tuple[Samples, ...]:
+        """Its messages, if they can be read."""
+        if self.fault or not self.groups:
             raise FileFormatError(self.fault or f"the messages of {self.name} are no {self.type}")
-        return self.samples
+        return self.groups
 
     @property
     def span(self) -> float:
@@ -219,20 +193,17 @@ def _natural_order(path: Path) -> list[str | int]:
 def _topic(known: dict[str, Any], number: int, arrays: Arrays) -> Topic:
     """A topic of what `read_files` returned."""
     held = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{number}.")}
-    base: dict[str, Any] = {name: known[name] for name in ("name", "type", "count", "fault")}
-    if known["type"] == DESCRIPTION:
-        return Topic(**base, times=held["times"], texts=tuple(known["texts"]))
-    if known["type"] == TRANSFORMS:
-        return Topic(**base, times=held["times"], transforms=tuple(known["transforms"]))
-    if "stamps" not in held:
-        return Topic(**base, times=held["times"])
-    head = (held["stamps"], held["times"], known["frames"], known["unreadable"])
-    if known["type"] != JOINT_STATE:
-        return Topic(**base, times=held["times"], samples=VectorSamples(*head, held["values"].reshape(-1, 6)))
-    lists = [tuple(names) for names in known["names"]]
-    parts = (
-        np.split(held[name], np.cumsum(held[f"{name}_sizes"])[:-1]) if held["times"].size else []
-        for name in ("position", "velocity", "effort")
+    base: dict[str, Any] = {name: known[name] for name in ("name", "type", "count", "fault", "frames", "unreadable")}
+    groups = []
+    for place, group in enumerate(known["groups"]):
+        stamps, times, values, present = (held[f"{place}.{name}"] for name in ("stamps", "times", "values", "present"))
+        shape = (stamps.size, 3, -1) if known["type"] == JOINT_STATE else (stamps.size, -1)
+        facts = tuple(group["names"]), present.reshape(-1, 3).astype(bool), tuple(group["uneven"])
+        groups.append(Samples(stamps, times, values.reshape(shape), *facts))
+    return Topic(
+        **base,
+        times=held["times"],
+        groups=tuple(groups),
+        texts=tuple(known["texts"]),
+        transforms=tuple(known["transforms"]),
     )
-    samples = JointSamples(*head, [lists[index] for index in held["lists"].tolist()], *parts)
-    return Topic(**base, times=held["times"], samples=samples)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iparam.arrays import FloatArray
-from iparam.bridges.bag.contents import IntArray, JointSamples
+from iparam.bridges.bag.contents import IntArray, Samples
 from iparam.bridges.bag.settings import ImportSettings
 from iparam.errors import FileFormatError, InputError
 from iparam.recording.followers import joint_count
@@ -38,26 +37,13 @@ class JointOrder:
         return np.array([joints.index(name) for name in self.names])
 
 
-@dataclass(frozen=True, eq=False)
-class JointValues:
-    """One field of joint states, for the robot's joints.
-
-    Attributes:
-        places: (M,) which of the messages in question have it for all joints.
-        values: (M, n), may be NaN.
-        uneven: how many have another number of values than of names.
-    """
-
-    places: IntArray
-    values: FloatArray
-    uneven: int
-
-
 def find_order(
-    samples: JointSamples, robot: Robot, settings: ImportSettings, topic: str
+    groups: Sequence[Samples], robot: Robot, settings: ImportSettings, topic: str
 ) -> tuple[JointOrder, Remark | None]:
     """The joints by the settings or by their names, and a remark if there is something to say."""
-    lists = Counter(samples.names)
+    lists: Counter[tuple[str, ...]] = Counter()
+    for group in groups:
+        lists[group.names] += group.stamps.size
     if settings.joint_names:
         if len(settings.joint_names) not in (robot.num_joints, len(robot.free_joints)):
             raise InputError(
@@ -122,32 +108,20 @@ def _mismatch(lists: Counter[tuple[str, ...]], wanted: Sequence[str], robot: Rob
     )
 
 
-def messages_of_arm(samples: JointSamples, order: JointOrder) -> list[int]:
-    """Which messages have all joints of the robot; others on the same topic may be a gripper's."""
-    complete = {joints for joints in set(samples.names) if order.columns(joints) is not None}
-    return [row for row, joints in enumerate(samples.names) if joints in complete]
-
-
-def joint_values(samples: JointSamples, values: Sequence[FloatArray], order: JointOrder, rows: IntArray) -> JointValues:
-    """Values of the robot's joints, in its order.
-
-    Args:
-        samples: the messages.
-        values: one of their fields: position, velocity or effort.
-        order: the joints.
-        rows: (K,) the messages in question, in the order of time.
-    """
-    columns = {joints: order.columns(joints) for joints in set(samples.names)}
-    places: list[int] = []
-    found: list[FloatArray] = []
-    uneven = 0
-    for place, row in enumerate(rows.tolist()):
-        joints = samples.names[row]
-        chosen, numbers = columns[joints], values[row]
-        if chosen is None or numbers.size != (len(joints) or chosen.size):
-            uneven += numbers.size > 0
-            continue
-        places.append(place)
-        found.append(numbers[chosen])
-    array = np.array(found, dtype=np.float64).reshape(-1, len(order.names))
-    return JointValues(np.array(places, dtype=np.int64), array, uneven)
+def samples_of_arm(groups: Sequence[Samples], order: JointOrder) -> Samples:
+    """The messages that have all joints of the robot, in its order; others on the same topic may be a gripper's."""
+    parts = []
+    for group in groups:
+        columns = order.columns(group.names)
+        if columns is not None and (group.names or group.values.shape[2] == columns.size):
+            parts.append((group, group.values[:, :, columns]))
+    times = np.concatenate([group.log_times for group, _ in parts])
+    rows = np.argsort(times, kind="stable") if len(parts) > 1 else np.arange(times.size)
+    return Samples(
+        np.concatenate([group.stamps for group, _ in parts])[rows],
+        times[rows],
+        np.concatenate([values for _, values in parts])[rows],
+        order.names,
+        np.concatenate([group.present for group, _ in parts])[rows],
+        tuple(np.sum([group.uneven for group, _ in parts], axis=0).tolist()),
+    )

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.contents import BagContents, JointSamples, Topic, VectorSamples, open_bag
-from iparam.bridges.bag.joint_order import JointOrder, find_order, joint_values, messages_of_arm
+from iparam.bridges.bag.contents import BagContents, Samples, Topic, open_bag
+from iparam.bridges.bag.joint_order import JointOrder, find_order, samples_of_arm
 from iparam.bridges.bag.robot_in_bag import fixed_frames, robot_in_bag
 from iparam.bridges.bag.rosbags_backend import IMU, JOINT_STATE, WRENCH
 from iparam.bridges.bag.settings import ImportSettings, choose_topic
@@ -107,7 +107,7 @@ class _Import:
         self.taken.notes += self.contents.remarks
         choice = self._choose()
         joints = self._arm(choice[JOINT_STATE])
-        samples = {kind: joints if kind == JOINT_STATE else topic.readable() for kind, topic in choice.items()}
+        samples = {kind: joints if kind == JOINT_STATE else topic.readable()[0] for kind, topic in choice.items()}
         by_name = {choice[kind].name: found for kind, found in samples.items()}
         clock, found_notes = choose_clock(by_name, self.settings.stamps)
         self.taken.notes += found_notes
@@ -116,15 +116,15 @@ class _Import:
         wrench_frame: SensorFrame | None = None
         for kind, topic in choice.items():
             found = samples[kind]
-            if found.unreadable:
-                self.taken.notes.append(remark("messages-damaged", topic=topic.name, count=found.unreadable))
+            if topic.unreadable:
+                self.taken.notes.append(remark("messages-damaged", topic=topic.name, count=topic.unreadable))
             placed = order(topic.name, found, clock, base)
             self.taken.notes += placed.notes
-            if isinstance(found, JointSamples):
+            if kind == JOINT_STATE:
                 self._joints(topic, found, placed)
-            elif isinstance(found, VectorSamples) and kind == WRENCH:
+            elif kind == WRENCH:
                 wrench_frame = self._wrench(topic, found, placed)
-            elif isinstance(found, VectorSamples):
+            else:
                 self._imu(topic, found, placed)
         return self._recording(clock, wrench_frame)
 
@@ -158,41 +158,43 @@ class _Import:
         prefix = self.settings.joint_prefix or ""
         free = [self.robot.joint_names[joint] for joint in self.robot.free_joints]
         wanted = set(self.settings.joint_names or (prefix + name for name in free))
-        return any(wanted <= set(names) for names in _joint_states(topic).names)
+        return any(wanted <= set(group.names) for group in topic.readable())
 
     def _has_frame(self, topic: Topic) -> bool:
         """Whether a sensor's topic is of the arm with the prefix that the settings name."""
         prefix = self.settings.joint_prefix
-        frames = topic.readable().frames
-        return bool(prefix) and all(frame.lstrip("/").startswith(str(prefix)) for frame in frames)
+        return bool(prefix) and all(frame.lstrip("/").startswith(str(prefix)) for frame in topic.frames)
 
-    def _arm(self, topic: Topic) -> JointSamples:
+    def _arm(self, topic: Topic) -> Samples:
         """The joint states of the arm, without those of others on the same topic."""
-        samples = _joint_states(topic)
-        self.joints, said = find_order(samples, self.robot, self.settings, topic.name)
+        groups = topic.readable()
+        self.joints, said = find_order(groups, self.robot, self.settings, topic.name)
         if said is not None:
             self.taken.notes.append(said)
         if self.joints.names[0].endswith(self.robot.joint_names[0]):
             self.prefix = self.joints.names[0].removesuffix(self.robot.joint_names[0])
-        rows = messages_of_arm(samples, self.joints)
-        self.passed_over = samples.stamps.size - len(rows)
+        samples = samples_of_arm(groups, self.joints)
+        self.passed_over = sum(group.stamps.size for group in groups) - samples.stamps.size
         if self.passed_over:
             self.taken.notes.append(remark("other-joints", topic=topic.name, count=self.passed_over))
-        return samples.only(rows)
+        return samples
 
-    def _joints(self, source: Topic, samples: JointSamples, placed: Ordered) -> None:
+    def _joints(self, source: Topic, samples: Samples, placed: Ordered) -> None:
         topic = source.name
         effort = {"torque": "tau", "current": "current", "ignore": ""}[self.settings.effort]
-        for name, numbers in (("q", samples.position), ("dq", samples.velocity), (effort, samples.effort)):
+        for place, name in enumerate(("q", "dq", effort)):
             if not name:
                 continue
-            found = joint_values(samples, numbers, self.joints, placed.rows)
-            if found.uneven:
-                self.taken.notes.append(remark("messages-uneven", topic=topic, count=found.uneven, signal=name))
-            if name == effort and found.values.size and not found.values.any():
+            whole = samples.present[placed.rows, place]
+            values = samples.values[placed.rows, place][whole]
+            if samples.uneven[place]:
+                self.taken.notes.append(
+                    remark("messages-uneven", topic=topic, count=samples.uneven[place], signal=name)
+                )
+            if name == effort and values.size and not values.any():
                 self.taken.notes.append(remark("efforts-zero", topic=topic))
                 continue
-            self.taken.add(name, topic, placed.stamps[found.places], found.values)
+            self.taken.add(name, topic, placed.stamps[whole], values)
         if "q" not in self.taken.values:
             raise FileFormatError(f"{topic} has no usable joint positions: {' '.join(messages(self.taken.notes))}")
         own = bool(Provenance.from_custom(self.contents.custom).robot)  # written by iparam: torques for sure
@@ -200,9 +202,9 @@ class _Import:
             self.taken.notes.append(remark("efforts-taken-for-torques", topic=topic, fix={"effort": "current"}))
         self.taken.report(source, ("q", "dq", effort), self.passed_over)
 
-    def _wrench(self, source: Topic, samples: VectorSamples, placed: Ordered) -> SensorFrame:
+    def _wrench(self, source: Topic, samples: Samples, placed: Ordered) -> SensorFrame:
         topic, units = source.name, self.settings.units
-        frame = self._wrench_frame(samples.frames, topic)
+        frame = self._wrench_frame(source.frames, topic)
         if frame.remark is not None:
             self.taken.notes.append(frame.remark)
         self.taken.add("wrench", topic, placed.stamps, samples.values[placed.rows])
@@ -260,11 +262,11 @@ class _Import:
         known = Correction(measures=self.settings.measures, wrench_frame=axes).merged(place)
         return Provenance.from_custom(self.contents.custom).applied.merged(known)
 
-    def _imu(self, source: Topic, samples: VectorSamples, placed: Ordered) -> None:
+    def _imu(self, source: Topic, samples: Samples, placed: Ordered) -> None:
         topic, units = source.name, self.settings.units
         try:
             frame = sensor_frame(
-                samples.frames,
+                source.frames,
                 self.settings.imu_frame,
                 self.robot,
                 self.prefix,
@@ -356,12 +358,6 @@ class _Import:
         if clock == "header" and stated is not None and abs(first - stated) < 10**15:
             return stated
         return first
-
-
-def _joint_states(topic: Topic) -> JointSamples:
-    samples = topic.readable()
-    assert isinstance(samples, JointSamples)
-    return samples
 
 
 def _pose(place: Correction) -> FloatArray:

@@ -36,6 +36,7 @@ _REPAIR = {
     ".db3": "sqlite3 {file} .recover | sqlite3 repaired.db3",
     ".bag": "rosbag reindex {file}",
 }
+_FIELDS = ("position", "velocity", "effort")
 _CDR = (b"\0\0", b"\0\1")
 """How a message serialised in plain CDR begins: big or little endian."""
 
@@ -170,6 +171,14 @@ def _described(path: Path, count: int) -> tuple[dict[str, str], Remark | None]:
     return texts, remark("bag-counts-differ", file=path.name, stated=str(stated)[:20], count=count)
 
 
+class _Group:
+    """The messages of a topic that have their numbers in the same order: all, or joint states with the same names."""
+
+    def __init__(self) -> None:
+        self.stamps, self.times, self.values, self.present = array("q"), array("q"), array("d"), array("b")
+        self.uneven = [0] * len(_FIELDS)
+
+
 class _Collector:
     """The messages of a topic, read one by one."""
 
@@ -177,11 +186,9 @@ class _Collector:
         self.name, self.type, self.read = connection.topic, connection.msgtype, read
         self.count, self.unreadable = 0, 0
         self.fault = _fault(connection, ros) if read else ""
-        self.times, self.stamps, self.values, self.lists = array("q"), array("q"), array("d"), array("q")
-        self.fields = {name: array("d") for name in ("position", "velocity", "effort")}
-        self.sizes = {name: array("q") for name in self.fields}
+        self.times = array("q")
+        self.groups: dict[tuple[tuple[str, ...], int], _Group] = {}
         self.frames: dict[str, int] = {}
-        self.names: dict[tuple[str, ...], int] = {}
         self.texts: dict[str, None] = {}
         self.transforms: list[tuple[str, str, list[float], list[float]]] = []
         self._ros = ros
@@ -190,7 +197,7 @@ class _Collector:
         """Take in a message that was recorded at ``time`` [ns]."""
         if self.read and not self.fault:
             try:
-                self._take(self._message(bytes(data)))
+                self._take(time, self._message(bytes(data)))
             except MemoryError:
                 raise
             except Exception:  # whatever damaged bytes lead to; the message is counted
@@ -207,7 +214,7 @@ class _Collector:
             raise ValueError("no CDR")
         return typestore().deserialize_cdr(data, self.type)
 
-    def _take(self, message: Any) -> None:
+    def _take(self, time: int, message: Any) -> None:
         if self.type == DESCRIPTION:
             self.texts[message.data] = None
         elif self.type == TRANSFORMS:
@@ -217,24 +224,31 @@ class _Collector:
                 if all(math.isfinite(number) for number in numbers):
                     self.transforms.append((one.header.frame_id, one.child_frame_id, numbers[:3], numbers[3:]))
         else:
+            group = self._take_joints(message) if self.type == JOINT_STATE else self._take_vectors(message)
             stamp, frame = message.header.stamp, message.header.frame_id
-            if self.type == JOINT_STATE:
-                self._take_joints(message)
-            elif self.type == WRENCH:
-                self.values.extend([*_xyz(message.wrench.force), *_xyz(message.wrench.torque)])
-            else:
-                acceleration, turning = message.linear_acceleration, message.angular_velocity
-                self.values.extend(_measured(acceleration, message.linear_acceleration_covariance))
-                self.values.extend(_measured(turning, message.angular_velocity_covariance))
-            self.stamps.append(stamp.sec * 1_000_000_000 + stamp.nanosec)
+            group.stamps.append(stamp.sec * 1_000_000_000 + stamp.nanosec)
+            group.times.append(time)
             self.frames[frame] = self.frames.get(frame, 0) + 1
 
-    def _take_joints(self, message: Any) -> None:
-        self.lists.append(self.names.setdefault(tuple(message.name), len(self.names)))
-        for name, numbers in self.fields.items():
-            found = getattr(message, name)
-            numbers.extend(found.tolist())
-            self.sizes[name].append(found.size)
+    def _take_vectors(self, message: Any) -> _Group:
+        group = self.groups.setdefault(((), 6), _Group())
+        if self.type == WRENCH:
+            group.values.extend([*_xyz(message.wrench.force), *_xyz(message.wrench.torque)])
+        else:
+            group.values.extend(_measured(message.linear_acceleration, message.linear_acceleration_covariance))
+            group.values.extend(_measured(message.angular_velocity, message.angular_velocity_covariance))
+        return group
+
+    def _take_joints(self, message: Any) -> _Group:
+        fields, names = [getattr(message, name) for name in _FIELDS], tuple(message.name)
+        count = len(names) or fields[0].size
+        group = self.groups.setdefault((names, count), _Group())
+        for place, numbers in enumerate(fields):
+            whole = numbers.size == count > 0
+            group.values.extend(numbers.tolist() if whole else [math.nan] * count)
+            group.present.append(whole)
+            group.uneven[place] += not whole and numbers.size > 0
+        return group
 
     def facts(self) -> dict[str, Any]:
         """What is no array."""
@@ -242,16 +256,14 @@ class _Collector:
         if self.read and self.count and not fault and not self.times:
             fault = f"none of the {self.count} messages of {self.name} can be read as {self.type}"
         plain = {name: getattr(self, name) for name in ("name", "type", "count", "unreadable", "frames", "transforms")}
-        return {**plain, "fault": fault, "texts": list(self.texts), "names": [list(names) for names in self.names]}
+        groups = [{"names": list(key[0]), "uneven": group.uneven} for key, group in self.groups.items()]
+        return {**plain, "fault": fault, "texts": list(self.texts), "groups": groups}
 
     def arrays(self) -> Arrays:
         """What is."""
         found: dict[str, Iterable[int] | Iterable[float]] = {"times": self.times}
-        if self.read and self.type in (WRENCH, IMU):
-            found |= {"stamps": self.stamps, "values": self.values}
-        if self.read and self.type == JOINT_STATE:
-            found |= {"stamps": self.stamps, "lists": self.lists, **self.fields}
-            found |= {f"{name}_sizes": sizes for name, sizes in self.sizes.items()}
+        for number, group in enumerate(self.groups.values()):
+            found |= {f"{number}.{name}": getattr(group, name) for name in ("stamps", "times", "values", "present")}
         return {name: np.array(values) for name, values in found.items()}
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag import messages
 from iparam.bridges.bag.bag_folder import new_bag_folder
 from iparam.bridges.bag.contents import BagContents, IntArray
 from iparam.bridges.bag.rosbags_backend import IMU, JOINT_STATE, WRENCH, bag_writer, typestore
@@ -126,14 +125,14 @@ def write_bag(
     recording, joints = _written_joints(recording, arm)
     _check_signals(recording, arm, len(joints))
     in_base = recording.has("wrench") and recording.signal("wrench").frame == BASE
-    wrench = messages.wrench(BASE if in_base else arm.tool_frame)
+    wrench = _wrenches(BASE if in_base else arm.tool_frame)
     origin = _time_origin(recording)
     topics = [
         topic
         for topic in (
-            _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, messages.joint_state(joints)),
+            _topic(recording, joint_topic, JOINT_STATE, _JOINT_SIGNALS, origin, _joint_states(joints)),
             _topic(recording, wrench_topic, WRENCH, ("wrench",), origin, wrench),
-            _topic(recording, imu_topic, IMU, _IMU_SIGNALS, origin, messages.imu(arm.tool_frame)),
+            _topic(recording, imu_topic, IMU, _IMU_SIGNALS, origin, _imu_readings(arm.tool_frame)),
         )
         if topic is not None
     ]
@@ -149,13 +148,17 @@ def left_out(recording: Recording) -> tuple[str, ...]:
     return tuple(name for name in recording.signals if name not in _WRITTEN)
 
 
+Message = Callable[[int, Mapping[str, FloatArray]], bytes]
+"""From a stamp [ns] and the samples (k,) of the signals that have one at that time to the serialised message."""
+
+
 @dataclass(frozen=True, eq=False)
 class _TopicData:
     written: WrittenTopic
     stamps: IntArray  # (T,) [ns]
     rows: dict[str, IntArray]  # signal -> (T,) its sample of each message, -1 for none
     values: dict[str, FloatArray]
-    message: messages.Message
+    message: Message
 
 
 def _robot(recording: Recording, robot: Robot | str | None) -> tuple[Robot, str]:
@@ -195,7 +198,7 @@ def _stamps(name: str, signal: Signal, origin: int) -> IntArray:
 
 
 def _topic(
-    recording: Recording, topic: str, kind: str, names: tuple[str, ...], origin: int, message: messages.Message
+    recording: Recording, topic: str, kind: str, names: tuple[str, ...], origin: int, message: Message
 ) -> _TopicData | None:
     present = [name for name in names if recording.has(name)]
     if not present:
@@ -260,3 +263,52 @@ def _write_messages(writer: Any, topics: list[_TopicData]) -> None:
         topic, row, stamp = topics[which[number]], place[number], int(stamps[number])
         found = {name: topic.values[name][rows[row]] for name, rows in topic.rows.items() if rows[row] >= 0}
         writer.write(connections[which[number]], stamp, topic.message(stamp, found))
+
+
+def _joint_states(joint_names: tuple[str, ...]) -> Message:
+    """Makes joint states of q, dq and tau; the field of one that is missing stays empty, as ROS has it."""
+    store, names, nothing = typestore(), list(joint_names), np.zeros(0)
+    kind = store.types[JOINT_STATE]
+
+    def message(stamp: int, found: Mapping[str, FloatArray]) -> bytes:
+        position, velocity, effort = (found.get(name, nothing) for name in ("q", "dq", "tau"))
+        return bytes(store.serialize_cdr(kind(_header(stamp, ""), names, position, velocity, effort), JOINT_STATE))
+
+    return message
+
+
+def _wrenches(frame: str) -> Message:
+    """Makes wrenches in the frame of that name."""
+    store = typestore()
+    kind, pair = store.types[WRENCH], store.types["geometry_msgs/msg/Wrench"]
+    vector = store.types["geometry_msgs/msg/Vector3"]
+
+    def message(stamp: int, found: Mapping[str, FloatArray]) -> bytes:
+        values = found["wrench"].tolist()
+        filled = kind(_header(stamp, frame), pair(vector(*values[:3]), vector(*values[3:])))
+        return bytes(store.serialize_cdr(filled, WRENCH))
+
+    return message
+
+
+def _imu_readings(frame: str) -> Message:
+    """Makes IMU readings in the frame of that name of accelerometer and gyro; what is missing is marked so."""
+    store = typestore()
+    kind, vector = store.types[IMU], store.types["geometry_msgs/msg/Vector3"]
+    unknown = np.zeros(9)
+    missing = np.array([-1.0, *[0.0] * 8])  # what ROS agreed on for a quantity that is not measured
+    level = store.types["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+
+    def message(stamp: int, found: Mapping[str, FloatArray]) -> bytes:
+        parts: list[Any] = []
+        for name in ("gyro", "accelerometer"):
+            values = found[name].tolist() if name in found else [0.0, 0.0, 0.0]
+            parts += [vector(*values), unknown if name in found else missing]
+        return bytes(store.serialize_cdr(kind(_header(stamp, frame), level, missing, *parts), IMU))
+
+    return message
+
+
+def _header(stamp: int, frame: str) -> Any:
+    types = typestore().types
+    return types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](*divmod(stamp, 1_000_000_000)), frame)

@@ -7,33 +7,16 @@ import time
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray
 from iparam.bridges.live.source import LiveSamples
-from iparam.bridges.ur.record.controller_signals import (
-    WRENCH_FIELDS,
-    Measures,
-    SignalConversion,
-    WrenchChoice,
-    choose_conversion,
-)
-from iparam.bridges.ur.record.sample_times import SampleTimes
-from iparam.bridges.ur.rtde.client import ArmConnectionError, RtdeStream
-from iparam.bridges.ur.rtde.packets import RTDE_PORT, RtdeError
+from iparam.bridges.ur.record.controller_signals import Measures, WrenchChoice
+from iparam.bridges.ur.record.recorder import ArmRecorder, RecorderSettings
+from iparam.bridges.ur.rtde.packets import RTDE_PORT
 from iparam.errors import InputError
-from iparam.remarks import messages
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 
-REQUIRED = ("timestamp", "actual_q")
-OPTIONAL = ("actual_TCP_force", "ft_raw_wrench", "tcp_offset", "payload")
-DECIDE_AFTER = 50
-"""Rows from which the wrench's field is chosen."""
-
-SILENCE = 2.0
-"""Seconds without a package after which a connection counts as lost."""
-
-AGAIN_AFTER = 0.5
-"""Between two attempts to connect again [s]."""
+LOOK = 0.004
+"""Between two looks for new samples [s]."""
 
 
 class UrSource:
@@ -48,7 +31,6 @@ class UrSource:
 
     Raises:
         ArmConnectionError: there is no connection.
-        InputError: the controller sends no wrench.
     """
 
     def __init__(
@@ -62,38 +44,34 @@ class UrSource:
         gravity: ArrayLike | None = None,
     ) -> None:
         x, y, z = np.asarray(STANDARD_GRAVITY if gravity is None else gravity, dtype=float).tolist()
-        self.robot, self.gravity = robot, (x, y, z)
-        self._host, self._port, self._wrench, self._measures = host, port, wrench, measures
-        self._stream: RtdeStream | None = RtdeStream.open(host, REQUIRED, OPTIONAL, port=port)
-        self.rate = self._stream.rate
-        self._columns, self._width = dict(self._stream.columns), self._stream.width
-        if not any(field in self._columns for field in WRENCH_FIELDS.values()):
-            self.close()
-            raise InputError(f"the controller {host} sends no wrench: an arm without a force sensor cannot be followed")
-        if wrench != "auto" and WRENCH_FIELDS[wrench] not in self._columns:
-            self.close()
-            raise InputError(f"the controller {host} does not send {WRENCH_FIELDS[wrench]}", fix={"wrench": "auto"})
-        self._times = SampleTimes(1.0 / self.rate)
-        self._conversion: SignalConversion | None = None
-        self._first: list[FloatArray] = []
+        self.robot, self.gravity, self._host = robot, (x, y, z), host
+        self._recorder = ArmRecorder(RecorderSettings(host, robot, robot.name, port, wrench, measures))
+        self._recorder.start()
+        self.rate = self._recorder.rate
+        self._count, self._again, self._connected = 0, 0, True
         self._notes: list[str] = []
-        self._received = self._tried = time.monotonic()
 
     def read(self, timeout: float) -> LiveSamples | None:
-        """See `LiveSource`; it never ends by itself."""
-        rows = self._rows(timeout)
-        now = time.monotonic()
-        placed = [self._times.place(float(stamp), now) for stamp in rows[:, self._columns["timestamp"]][:, 0]]
-        self._times.gaps.clear()  # nobody asks for them, and there may be many in a long day
-        kept = np.array([at is not None for at in placed], dtype=bool)
-        rows = np.column_stack([np.array([at for at in placed if at is not None], dtype=float), rows[kept]])
-        conversion = self._decided(rows)
-        if conversion is None:
-            return LiveSamples(np.zeros(0), np.zeros((0, self.robot.num_joints)), np.zeros((0, 6)), np.zeros(0))
-        if self._first:
-            rows, self._first = np.concatenate(self._first), []
-        found = conversion.signals(rows[:, 1:])
-        return LiveSamples(rows[:, 0], found["q"], found["wrench"], np.full(len(rows), now))
+        """See `LiveSource`; it never ends by itself.
+
+        Raises:
+            InputError: the controller sends no wrench.
+        """
+        recorder, end = self._recorder, time.monotonic() + timeout
+        while True:
+            self._count, at, signals = recorder.signals_since(self._count)
+            if len(at) or time.monotonic() >= end:
+                break
+            time.sleep(LOOK)
+        if recorder.failure is not None:
+            raise recorder.failure
+        self._note_connection()
+        if not len(at):
+            return LiveSamples(at, np.zeros((0, self.robot.num_joints)), np.zeros((0, 6)), at)
+        if "wrench" not in signals:
+            raise InputError(f"the controller {self._host} sends no wrench in newtons: without one nothing is followed")
+        recorder.forget(self._count)
+        return LiveSamples(at, signals["q"], signals["wrench"], np.full(len(at), time.monotonic()))
 
     def notes(self) -> list[str]:
         """See `LiveSource`."""
@@ -102,57 +80,13 @@ class UrSource:
 
     def close(self) -> None:
         """End the connection."""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        self._recorder.stop()
 
-    def _rows(self, timeout: float) -> FloatArray:
-        nothing = np.zeros((0, self._width))
-        if self._stream is None:
-            time.sleep(min(timeout, AGAIN_AFTER))
-            self._connect_again()
-            return nothing
-        try:
-            rows = self._stream.read(timeout)
-        except (ArmConnectionError, RtdeError) as error:
-            self._lost(str(error))
-            return nothing
-        now = time.monotonic()
-        if len(rows):
-            self._received = now
-        elif now - self._received > SILENCE:
-            self._lost(f"no data for {SILENCE:g} s")
-        return rows if len(rows) else nothing
-
-    def _lost(self, fault: str) -> None:
-        self._notes.append(f"the connection to {self._host} was lost ({fault}); trying again")
-        self.close()
-
-    def _connect_again(self) -> None:
-        now = time.monotonic()
-        if now - self._tried < AGAIN_AFTER:
-            return
-        self._tried = now
-        try:
-            self._stream = RtdeStream.open(self._host, tuple(self._columns), port=self._port)
-        except (ArmConnectionError, RtdeError):
-            return
-        self._columns, self._width = dict(self._stream.columns), self._stream.width
-        self._times.reconnected()
-        self._received = time.monotonic()
-        self._notes.append(f"the connection to {self._host} was made again")
-
-    def _decided(self, rows: FloatArray) -> SignalConversion | None:
-        """How to convert, once there are rows enough to choose; they are kept until then."""
-        if self._conversion is None:
-            self._first.append(rows)
-            first = np.concatenate(self._first)
-            if len(first) < DECIDE_AFTER:
-                return None
-            self._conversion, notes = choose_conversion(
-                self.robot, self._columns, first[:, 1:], self._wrench, self._measures
-            )
-            self._notes += messages(notes)
-            if self._conversion.wrench is None:
-                raise InputError(f"the controller {self._host} sends no wrench in newtons: {' '.join(messages(notes))}")
-        return self._conversion
+    def _note_connection(self) -> None:
+        recorder, again = self._recorder, self._recorder.reconnections
+        if self._connected and (again > self._again or not recorder.connected):
+            self._notes.append(f"the connection to {self._host} was lost ({recorder.last_fault}); trying again")
+            self._connected = False
+        if again > self._again:
+            self._notes.append(f"the connection to {self._host} was made again")
+            self._again, self._connected = again, True

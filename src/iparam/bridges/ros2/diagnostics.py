@@ -16,12 +16,6 @@ from iparam.bridges.ros2.messages import status_message, write_stamp
 from iparam.printable import printable
 from iparam.remarks import Remark, Severity, messages, remark
 
-BIN = 1e-4
-"""Resolution of the percentile of all samples [s]."""
-
-BINS = 10_000
-"""Beyond the last one, at 1 s, it is the largest value."""
-
 
 @dataclass(frozen=True)
 class LatencySummary:
@@ -48,24 +42,11 @@ class LatencyWindow:
     def __init__(self, size: int = 5_000) -> None:
         self._values = np.zeros(size)
         self._count = 0
-        self._bins = np.zeros(BINS, dtype=np.int64)
-        self.largest_ever = 0.0
 
     def add(self, latency: float) -> None:
         """Take one in [s]; a clock that was set back between the two readings makes it 0."""
-        value = max(latency, 0.0)
-        self._values[self._count % self._values.size] = value
+        self._values[self._count % self._values.size] = max(latency, 0.0)
         self._count += 1
-        self._bins[min(int(value / BIN), BINS - 1)] += 1
-        self.largest_ever = max(self.largest_ever, value)
-
-    @property
-    def percentile_99_ever(self) -> float:
-        """Of all samples so far, rounded up to `BIN` [s]; 0 without samples."""
-        if not self._count:
-            return 0.0
-        place = int(np.searchsorted(np.cumsum(self._bins), 0.99 * self._count))
-        return self.largest_ever if place == BINS - 1 else min((place + 1) * BIN, self.largest_ever)
 
     @property
     def summary(self) -> LatencySummary:
@@ -130,8 +111,6 @@ class StreamDiagnostics:
             "latency_p50_ms": 1e3 * summary.median,
             "latency_p99_ms": 1e3 * summary.percentile_99,
             "latency_max_ms": 1e3 * summary.largest,
-            "latency_ever_p99_ms": 1e3 * self.latency.percentile_99_ever,
-            "latency_ever_ms": 1e3 * self.latency.largest_ever,
             **values,
         }
         for name, buffer in (

@@ -13,10 +13,6 @@ from .run.command_client import ArmMotion as ArmMotion
 from .run.command_client import require_ur_rtde as require_ur_rtde
 from .run.observed_silence import longest_silence as longest_silence
 from .run.observed_silence import observe_silence as observe_silence
-from .run.payload_check import PayloadCheck as PayloadCheck
-from .run.payload_check import check_payload as check_payload
-from .run.payload_check import require_payload as require_payload
-from .run.payload_check import wrist_motions as wrist_motions
 from .run.payload_setting import ImplausibleLoadError as ImplausibleLoadError
 from .run.payload_setting import check_credit as check_credit
 from .run.payload_setting import check_load as check_load

@@ -11,6 +11,7 @@ from iparam.errors import IparamError
 from iparam.remarks import Plain, Remark, fix_words
 
 _OTHERWISE = {
+    "count": ("samples",),
     "num_harmonics": ("harmonics",),
     "fps": ("rate",),
     "rate": ("sensor_rate",),
@@ -21,7 +22,6 @@ _OTHERWISE = {
     "mass": ("payload_mass",),
     "scale": ("mesh_scale", "shape_scale", "amplitude"),
     "displacement": ("max_displacement",),
-    "count": ("samples",),
     "segments": ("shape_parts",),
     "joint_angle": ("angle_noise",),
     "blend_time": ("blend",),
@@ -53,7 +53,12 @@ def as_options(fix: Mapping[str, Plain]) -> str:
 
 def in_words(remark: Remark) -> str:
     """A remark for those who run a command: its message, and the options that correct what it is about."""
-    return f"{remark.message} Correction: {as_options(remark.fix)}" if remark.fix else remark.message
+    return corrected(remark.message, remark.fix)
+
+
+def corrected(text: str, fix: Mapping[str, Plain] | None) -> str:
+    """What is wrong, and the options that correct it."""
+    return f"{text} Correction: {as_options(fix)}" if fix else text
 
 
 def error_in_words(error: IparamError) -> str:

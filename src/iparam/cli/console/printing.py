@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from tyro.conf import arg
 
-from iparam.cli.console.fixes import as_options, in_words
+from iparam.cli.console.fixes import as_options, corrected, in_words
 from iparam.cli.console.tables import fields_in_room, table_lines
 from iparam.estimation.errors import RefutedResultError
 from iparam.printable import printable
@@ -170,8 +170,7 @@ def say_refuted(estimate: Estimate | StaticEstimate) -> None:
     refuted = estimate.refutation
     if refuted is not None:
         best = refuted.causes[:1]
-        fixes = [f"Correction: {as_options(cause.fix)}" for cause in best if cause.fix]
-        say(" ".join(["REFUTED:", refuted.reason, *(cause.sentence for cause in best), *fixes]))
+        say(" ".join(["REFUTED:", refuted.reason, *(corrected(cause.sentence, cause.fix) for cause in best)]))
 
 
 def fail_refuted(estimate: Estimate | StaticEstimate, output: Path | None) -> None:

@@ -37,9 +37,6 @@ _SETTLES = {
 _OF_LOGS = {"sensor_rotation", "sensor_offset", "measures", "wrench_frame", "sensor"}
 """What a sensor's entries are about is a log as it was written: for the commands that put one right, all of them."""
 
-_OTHERWISE = {"measures": "wrench_measures"}
-"""Options that some commands call otherwise."""
-
 _OF_ROBOT = {"tip", "base"}
 _AT_REST = "--static"
 
@@ -78,8 +75,7 @@ def with_setup(arguments: list[str], command_type: type[Command]) -> Filled:
         settled -= _OF_ROBOT
     taken: list[str] = []
     of_setup: list[str] = []
-    for entry, words in setup.options.items():
-        name = entry if entry in own or _OTHERWISE.get(entry) not in own else _OTHERWISE[entry]
+    for name, words in setup.options.items():
         if name in given | settled or not _takes(command_type, name, words):
             continue
         if name in _OF_ROBOT and "--robot" not in taken and not of_own:  # of whose description they are
@@ -112,7 +108,7 @@ def _value(word: str, after: str) -> list[str]:
 def concerned(command_type: type[Command]) -> bool:
     """Whether a command has an option that a setup can give, or looks at the setup itself."""
     hints = get_type_hints(command_type, include_extras=True)
-    entries = {field.name for field in dataclasses.fields(iparam.sensing.Setup)} | {"bias", *_OTHERWISE.values()}
+    entries = {field.name for field in dataclasses.fields(iparam.sensing.Setup)} | {"bias"}
     return "setup" in hints or any(_has(hints, name) for name in entries - _OF_ROBOT)  # which come with the robot
 
 

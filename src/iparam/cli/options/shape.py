@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated
 
 import numpy as np
-from tyro.conf import Suppress, arg
+from tyro.conf import arg
 
 import iparam
 from iparam.cli.options.joint_state import exact_count
 from iparam.errors import InputError
-
-if TYPE_CHECKING:
-    from iparam.arrays import FloatArray
-    from iparam.trajectory import PlannedPayload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +30,6 @@ class ShapeOptions:
     """What is known of parts' densities [kg/m^3]: head=7850, or handle=500:1200 for a range."""
     shape_box: Annotated[tuple[float, ...], arg(metavar="LX LY LZ [X Y Z]", help_behavior_hint="")] = ()
     """Instead of a shape: edges of a box that holds the load, and its centre (0 0 0), in the tool frame [m]."""
-
-    box_of_shape: Annotated[bool, Suppress] = False  # the payload's box is that around the shape
 
     @property
     def names_shape(self) -> bool:
@@ -68,48 +61,6 @@ class ShapeOptions:
         turn = iparam.spatial.rotation_from_rpy(np.radians(numbers[3:]))
         return shape.placed(iparam.spatial.transform_from(turn, numbers[:3]))
 
-    def with_stated_mass(self, shape: iparam.estimation.Shape | None) -> Self:
-        """The options of a plan with the mass that stated densities make, unless they name one."""
-        if shape is None or shape.stated_mass is None or getattr(self, "payload_mass", None) is not None:
-            return self
-        return replace(self, payload_mass=shape.stated_mass)  # type: ignore[call-arg]
-
-    def with_box_of(self, shape: iparam.estimation.Shape | None) -> Self:
-        """The options of a plan with the box around the shape as that of the payload, unless they name one."""
-        if shape is None or getattr(self, "payload_size", None) or getattr(self, "payload_mass", None) is None:
-            return self
-        if getattr(self, "payload_center", None):
-            raise InputError("--payload-center is that of --payload-size: leave it out, the shape says where it is")
-        size, center = shape.bounds
-        box = {"payload_size": tuple(size.tolist()), "payload_center": tuple(center.tolist())}
-        return replace(self, box_of_shape=True, **box)  # type: ignore[arg-type]
-
-    def check_box(self, shape: iparam.estimation.Shape, box: PlannedPayload | None) -> None:
-        """Refuse a box of --payload-size that does not hold the shape."""
-        if box is not None and (beyond := shape.beyond(box.size, box.center)) > shape.tolerance:
-            raise InputError(
-                f"--payload-size is a box that the shape reaches {1e3 * beyond:.3g} mm out of, so that it could hit "
-                f"what the box does not: leave --payload-size out, or give {typed_box(*shape.bounds)}"
-            )
-
-    def typed_shape(self) -> str:
-        """The options about the shape as they would be typed, each behind a blank; "" for none."""
-        words: list[str] = []
-        if self.shape is not None:
-            words += ["--shape", str(self.shape)]
-        for option, values in (
-            ("--shape-box", [f"{value:g}" for value in self.shape_box]),
-            ("--shape-pose", [f"{value:g}" for value in self.shape_pose]),
-            ("--density", list(self.density)),
-        ):
-            words += [option, *values] if values else []
-        for option, number, usual in (
-            ("--shape-scale", self.shape_scale, ShapeOptions.shape_scale),
-            ("--shape-tolerance", self.shape_tolerance, ShapeOptions.shape_tolerance),
-        ):
-            words += [option, f"{number:g}"] if number != usual else []
-        return "".join(f" {shlex.quote(word)}" for word in words)
-
     def _refuse_alone(self) -> None:
         """Refuse options about a shape file where there is none."""
         if self.shape is not None and self.shape_box:
@@ -124,15 +75,6 @@ class ShapeOptions:
             if given and self.shape is None:
                 without = ", and --shape-box is none" if self.shape_box else ""
                 raise InputError(f"{option} says something of a shape{without}: add --shape FILE")
-
-
-def typed_box(size: FloatArray, center: FloatArray) -> str:
-    """The options of a payload's box as they would be typed, rounded to 0.1 mm, lengths upward."""
-    reach = np.ceil(np.round(0.5e4 * size, 2)) / 1e4
-    edges, middle = (
-        " ".join(f"{value:.4g}" for value in values) for values in (2.0 * reach, np.round(center, 4) + 0.0)
-    )
-    return f"--payload-size {edges} --payload-center {middle}"
 
 
 def _densities(texts: tuple[str, ...]) -> dict[str, tuple[float, float]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
+from iparam.cli.console.fixes import corrected
 from iparam.cli.console.printing import AsJson, print_json, print_line
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.payload import read_result
@@ -21,7 +22,7 @@ from iparam.errors import IparamError
 from iparam.printable import printable
 
 if TYPE_CHECKING:
-    from iparam.estimation.checkup.check import Check, Checkup
+    from iparam.estimation.checkup.check import Check, Checkup, Level
     from iparam.robot.model import Robot
 
 _COLORS = {"": "", "green": "\x1b[32m", "amber": "\x1b[33m", "red": "\x1b[31m"}
@@ -79,15 +80,15 @@ class Doctor(CorrectedRunOptions):
         yield iparam.estimation.check_setup(setup, found, recording, str(path))
 
     def _report(self, found: Checkup) -> None:
-        color = sys.stdout.isatty()
         for check in found.checks:
-            lines = wrap(printable(check.finding), _WIDTH - _LEVEL - _NAME) or [""]
-            level = f"{check.level:<{_LEVEL}}"
-            shown = f"{_COLORS[check.level]}{level}\x1b[0m" if color else level
-            sys.stdout.write(f"{shown}{check.name:<{_NAME}}{lines[0]}\n")
-            for line in lines[1:]:
-                print_line(f"{'':<{_LEVEL + _NAME}}{line}")
+            self._print(check.level, check.name, corrected(check.finding, check.fix))
         for cause in found.causes:
-            for number, line in enumerate(wrap(printable(cause), _WIDTH - _LEVEL - _NAME)):
-                head = f"{'cause':<{_LEVEL + _NAME}}" if number == 0 else " " * (_LEVEL + _NAME)
-                print_line(f"{head}{line}")
+            self._print("", "cause", corrected(cause.sentence, cause.fix))
+
+    def _print(self, level: Level, name: str, text: str) -> None:
+        lines = wrap(printable(text), _WIDTH - _LEVEL - _NAME) or [""]
+        shown = f"{level:<{_LEVEL}}"
+        shown = f"{_COLORS[level]}{shown}\x1b[0m" if sys.stdout.isatty() else shown
+        sys.stdout.write(f"{shown}{name:<{_NAME}}{lines[0]}\n")
+        for line in lines[1:]:
+            print_line(f"{'':<{_LEVEL + _NAME}}{line}")

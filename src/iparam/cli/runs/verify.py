@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from iparam.estimation.assessment.verification import Verification
 
 REPEATED = "this run follows the motion that the result was identified from, so that predicting it proves little"
+_WIDTH = 100  # of a line
+
 UNKNOWN = "the result does not say which motion it was identified from, and this run may follow the same"
 
 
@@ -112,4 +115,6 @@ class Verify(CorrectedRunOptions):
             agreed = "agrees" if found.mass_right else "DOES NOT AGREE"
             print_line(f"mass      {number(found.mass, 4)} kg {agreed} with {found.known_mass:g} kg")
         if found.passed:
-            print_line(f"{'matches ' if repeated else 'passed  '}  {found.sentence}")
+            head = "matches   " if repeated else "passed    "
+            for line in wrap(f"{head}{found.sentence}", _WIDTH, subsequent_indent=" " * len(head)):
+                print_line(line)

@@ -119,10 +119,7 @@ class SetPayload(HostOption):
         if report.sent["inertia"] is None:
             note("no inertia was sent: rests do not tell it, or the controller's software is older than 5.10")
         print_line()
-        print_line("It holds until a program or the installation sets another payload. Close the loop: this turns the")
-        print_line("wrist a little where the arm stands, and says whether that is what hangs there. t.json is the plan")
-        print_line("that the load was identified with; without one, --payload-size X Y Z [m]:")
-        print_line(f"  iparam ur check-payload --host {self.host} --plan t.json --output check.parquet")
+        print_line("It holds until a program or the installation sets another payload.")
 
 
 def _text(value: Any) -> str:

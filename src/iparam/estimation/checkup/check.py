@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from iparam.estimation.estimate import Estimate
+from iparam.estimation.estimate import Cause, Estimate
+from iparam.fixes import Plain
 
 Level = Literal["", "green", "amber", "red"]
 
@@ -21,11 +23,13 @@ class Check:
         finding: one sentence or some figures.
         level: "green" if a load from these data may be believed, "amber" if that costs accuracy or should be known,
             "red" if it is not to be believed; "" for a fact that is no judgement.
+        fix: what to change in the setup to correct it; empty where no setting does.
     """
 
     name: str
     finding: str
     level: Level = ""
+    fix: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +50,12 @@ class Checkup:
         return max((check.level for check in self.checks), key=_ORDER.__getitem__, default="")
 
     @property
-    def causes(self) -> tuple[str, ...]:
-        """What would explain data that a load alone does not, best first, a sentence each."""
-        found = () if self.estimate is None else self.estimate.assessment["causes"]
-        return tuple(str(cause["sentence"]) for cause in found)
+    def causes(self) -> tuple[Cause, ...]:
+        """What would explain data that a load alone does not, best first."""
+        if self.estimate is None:
+            return ()
+        refutation = self.estimate.refutation
+        return self.estimate.causes if refutation is None else refutation.causes
 
     def count(self, level: Level) -> int:
         """How many there are of a level."""
@@ -59,7 +65,10 @@ class Checkup:
         """The same as plain dictionaries and lists."""
         return {
             "level": self.level,
-            "checks": [{"check": one.name, "level": one.level or None, "finding": one.finding} for one in self.checks],
-            "causes": [] if self.estimate is None else self.estimate.assessment["causes"],
+            "checks": [
+                {"check": one.name, "level": one.level or None, "finding": one.finding, "fix": dict(one.fix)}
+                for one in self.checks
+            ],
+            "causes": [cause.to_document() for cause in self.causes],
             "verdict": None if self.estimate is None else self.estimate.assessment["verdict"],
         }

@@ -44,7 +44,7 @@ def examine_recording(
         try:
             estimate = identify_payload(recording, robot, motion=motion, bias=bias, correction=correction)
         except IparamError as error:
-            judgements.append(Check("load", str(error), "red"))
+            judgements.append(Check("load", error.told(error.argument, ""), "red", error.fix))
     shown = recording
     with contextlib.suppress(IparamError):  # which is the judgement, too
         shown = recording if correction is None else correction.applied(recording, robot)
@@ -53,7 +53,7 @@ def examine_recording(
         known = "all ten parameters" if estimate.complete else ", ".join(estimate.determined) or "nothing"
         facts.append(Check("excitation", f"shows {known}, condition number {estimate.condition_number:.3g}"))
         told = [one for one in estimate.remarks if one not in recording.remarks]
-        judgements += [Check("remark", one.message, "amber" if one.lowers else "") for one in told]
+        judgements += [Check("remark", one.message, "amber" if one.lowers else "", one.fix or {}) for one in told]
         judgements.append(load_check("load", estimate))
     return Checkup((*facts, *judgements), estimate)
 

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
-import logging
 import os
-import re
 import zipfile
 import zlib
-from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +19,16 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from iparam.arrays import LARGEST, FloatArray
-from iparam.errors import FileFormatError, InputError, MissingExtraError
+from iparam.errors import FileFormatError, InputError
 from iparam.estimation.shape.shape import DEFAULT_TOLERANCE, Part, Shape, hull_corners
 from iparam.files.limited_process import Outcome, in_limited_process
+from iparam.files.meshes import mesh_bodies
 from iparam.files.numpy_arrays import zipped_arrays
 from iparam.files.reading_limit import TooLargeError, read_bounded
 
 MESHES = (".stl", ".obj", ".ply", ".glb")
 POINTS = (".csv", ".npz")
 MAX_BYTES = 200_000_000
-MOST_FACES = 2_000_000
 MOST_PARTS = 200
 FLAT = 1e-9
 """Volume of a surface, in that of a cube of its length, up to which it is flat."""
@@ -175,24 +171,14 @@ def volume_moments(triangles: FloatArray) -> FloatArray:
 
 def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:
     """The name and the triangles (F, 3, 3) of each body, with those of its cavities, in the file's units."""
-    try:
-        trimesh = import_module("trimesh")
-    except ImportError:
-        raise MissingExtraError("trimesh", "shape") from None
-    logging.getLogger("trimesh").addHandler(logging.NullHandler())  # or Python prints its tracebacks where nobody asked
     kind = file.suffix.lower()[1:]
-    settings = {"obj": {"skip_materials": True, "split_objects": True}}.get(kind, {})
     if kind == "glb" and not content.startswith(b"glTF"):
         raise FileFormatError(f"{file}: is not a .glb file, which begins with 'glTF': export it again as binary glTF")
-    # Unprocessed: trimesh drops triangles with a vertex that is not finite, and leaves a hole.
-    scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, process=False, **settings)
-    for mesh in scene.geometry.values():
+    found: list[tuple[str, FloatArray]] = []
+    for node, mesh in mesh_bodies(content, kind):
         if not np.isfinite(np.asarray(mesh.vertices)).all():
             raise FileFormatError(f"{file}: has a vertex that is not finite: repair it in a mesh program")
-        if hasattr(mesh, "process"):
-            mesh.process()
-    found: list[tuple[str, FloatArray]] = []
-    for node, mesh in _placed(scene):
+        mesh.process()
         pieces = _pieces(file, node, mesh)
         single = len(pieces) == 1
         for number, triangles in enumerate(pieces, start=1):
@@ -202,18 +188,6 @@ def _bodies(file: Path, content: bytes) -> list[tuple[str, FloatArray]]:
     if len({name for name, _ in found}) < len(found):
         return [(f"{name}-{index}", triangles) for index, (name, triangles) in enumerate(found, start=1)]
     return found
-
-
-def _placed(scene: Any) -> Iterator[tuple[str, Any]]:
-    """The name and the mesh, in the scene's frame, of each node that has one."""
-    for node in sorted(scene.graph.nodes_geometry):
-        transform, geometry = scene.graph[node]
-        mesh = scene.geometry[geometry]
-        if not hasattr(mesh, "faces") or not len(mesh.faces):
-            continue
-        placed = mesh.copy()
-        placed.apply_transform(transform)
-        yield "body" if re.fullmatch(r"geometry(_\d+)?", str(node)) else str(node), placed
 
 
 def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
@@ -243,11 +217,6 @@ def _pieces(file: Path, node: str, mesh: Any) -> list[FloatArray]:
 
 def _surfaces(name: str, mesh: Any) -> list[FloatArray]:
     """The closed surfaces (F, 3, 3) of a mesh: by its own vertices or, if these are repeated, by those in one place."""
-    if len(mesh.faces) > MOST_FACES:
-        raise InputError(
-            argument=name,
-            problem=f"has {len(mesh.faces)} triangles, more than {MOST_FACES}: let a mesh program reduce them",
-        )
     if np.abs(mesh.vertices).max() > LARGEST:
         raise InputError(argument=name, problem=f"has a vertex beyond {LARGEST:g}")
     if _open_edges(mesh.faces):

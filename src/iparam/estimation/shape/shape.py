@@ -176,12 +176,6 @@ class Shape:
         return sum(part.volume for part in self.parts)
 
     @property
-    def stated_mass(self) -> float | None:
-        """What it weighs if the densities of all parts are given, in the middle of their ranges [kg]; else None."""
-        masses = [part.volume * sum(part.density) / 2.0 for part in self.parts if part.density is not None]
-        return sum(masses) if len(masses) == len(self.parts) else None
-
-    @property
     def metric(self) -> bool:
         """Whether its volumes are in m^3, by how much of the box around it they fill: densities are then in kg/m^3."""
         return bool(LEAST_FILLED < self.volume / np.prod(self.bounds[0]) < MOST_FILLED)
@@ -192,12 +186,6 @@ class Shape:
         points = np.concatenate([part.outline for part in self.parts])
         low, high = points.min(axis=0), points.max(axis=0)
         return high - low, 0.5 * (low + high)
-
-    def beyond(self, size: ArrayLike, center: ArrayLike) -> float:
-        """How far it reaches out of a box of edge lengths ``size`` (3,) about ``center`` (3,) [m]; 0 if not."""
-        edges, middle = as_float_array(size, "size", (3,)), as_float_array(center, "center", (3,))
-        points = np.concatenate([part.outline for part in self.parts])
-        return max(float((np.abs(points - middle) - 0.5 * edges).max()), 0.0)
 
     def placed(self, pose: ArrayLike) -> Shape:
         """The shape moved by ``pose`` (4, 4), of its frame in the tool frame [m]."""

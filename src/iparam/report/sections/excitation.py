@@ -1,42 +1,28 @@
-"""The part of the page about excitation: what the motion could tell, predicted and obtained."""
+"""The part of the page about excitation: what the motion could tell."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import IparamError
-from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
-from iparam.estimation.assessment.run_analysis import RunAnalysis
 from iparam.excitation.information.condition import condition_number
-from iparam.excitation.prediction import Prediction, predict_precision
-from iparam.plotting.matplotlib_backend import BLUE, GREY, INK, SKY, VERMILLION, new_figure, plain_log_ticks
-from iparam.recording.noise_level import white_noise_level
+from iparam.plotting.matplotlib_backend import BLUE, SKY, new_figure, plain_log_ticks
 from iparam.recording.statements import recorded_gravity
 from iparam.report.content import (
-    Block,
     Card,
     Cards,
-    Heading,
     Missing,
     Paragraph,
     Section,
-    Table,
     figure_card,
     missing_wrench,
 )
 from iparam.report.context import ReportContext
-from iparam.rounding import NORMAL_95, significant
-from iparam.sensing.noise import MeasurementNoise
+from iparam.rounding import significant
 
 HEIGHT = 3.1
 UNSEEN = 1e-6
 """Share of the largest singular value below which a direction is none that the motion shows."""
-
-INSTANTS = 120
-SHORT_NAMES = ("mass", "CoM x", "CoM y", "CoM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
 
 def excitation_section(context: ReportContext) -> Section | Missing:
@@ -55,41 +41,8 @@ def excitation_section(context: ReportContext) -> Section | Missing:
         gravity = recorded_gravity(recording)
         wanted = condition_number(robot, planned.trajectory, gravity, planned.fps).regressor
         sentence += f"; that of the planned motion is {significant(wanted)}"
-    prediction = _prediction(context, context.run)
-    singular, over_time = _singular_card(context.singular_values), _condition_card(context.run)
-    figures = Cards([singular, over_time, _precision_card(context, prediction)])
-    blocks: list[Block] = [Paragraph(sentence + "."), figures]
-    if prediction is not None:
-        blocks += [Heading("Predicted against obtained precision"), _precision_table(context, prediction)]
-    else:
-        blocks += [Paragraph("Left out: the predicted precision. Add the trajectory, the plan of this run.", "missing")]
+    blocks = (Paragraph(sentence + "."), Cards([_singular_card(values)]))
     return Section("excitation", "Excitation quality", blocks)
-
-
-def _prediction(context: ReportContext, run: RunAnalysis) -> Prediction | None:
-    """What the plan promised with the noise that this run had; None without a plan or a usable estimate."""
-    given = context.given
-    if given.trajectory is None or given.robot is None or given.recording is None:
-        return None
-    if not context.estimate.complete or context.estimate.mass <= 0.0:
-        return None
-    angles = given.recording.signals["q"].values if given.recording.has("q") else None
-    joint_noise = float(np.median(white_noise_level(angles))) if angles is not None and len(angles) > 2 else 0.0
-    planned, period = given.trajectory.trajectory, float(np.median(np.diff(run.problem.time)))
-    repetitions = max(1, round(float(np.ptp(run.problem.time)) / planned.duration))
-    try:
-        return predict_precision(
-            planned,
-            given.robot,
-            context.estimate.parameters,
-            MeasurementNoise(np.maximum(run.noise, 1e-9), joint_noise),
-            rate=1.0 / period,
-            repetitions=repetitions,
-            bias=context.estimate.sensor_bias is not None,
-            gravity=recorded_gravity(given.recording),
-        )
-    except IparamError:
-        return None
 
 
 def _singular_card(values: FloatArray) -> Card:
@@ -114,71 +67,3 @@ def _singular_card(values: FloatArray) -> Card:
         axes.set_ylim(0.4 * least, 2.5 * float(values[0]))
     words = "Of the stacked regressor in SI units, per root of a sample. The closer together, the better."
     return figure_card(figure, "singular-values", "Singular values.", words)
-
-
-def _condition_card(run: RunAnalysis) -> Card:
-    A, time = run.problem.A, run.problem.time - run.problem.time[0]
-    ends = np.unique(np.linspace(0, len(A), INSTANTS + 1).astype(int))[1:]
-    starts = np.concatenate([[0], ends[:-1]])
-    blocks = [A[start:end].reshape(-1, 10) for start, end in zip(starts, ends, strict=True)]
-    gram = np.cumsum([rows.T @ rows for rows in blocks], axis=0)
-    values = np.linalg.eigvalsh(gram)
-    known = values[:, 0] > 1e-12 * values[:, -1]
-    figure = new_figure(HEIGHT)
-    axes = figure.add_axes((0.18, 0.135, 0.795, 0.82))
-    if known.any():
-        axes.plot(time[ends - 1][known], np.sqrt(values[known, -1] / values[known, 0]), color=BLUE)
-        axes.set_yscale("log")
-        plain_log_ticks(axes.yaxis)
-    axes.axhline(1.0, color=GREY, linestyle=":", linewidth=1.0)
-    axes.set_xlim(0.0, float(time[-1]))
-    axes.set_xlabel("time [s]")
-    axes.set_ylabel("condition number")
-    words = "Of all samples so far; 1 cannot be bettered."
-    return figure_card(figure, "condition", "Condition number over time.", words)
-
-
-def _precision_card(context: ReportContext, prediction: Prediction | None) -> Card:
-    scales, places = 100.0 / parameter_scales(context.estimate), np.arange(10)
-    figure = new_figure(HEIGHT)
-    axes = figure.add_axes((0.155, 0.135, 0.82, 0.75))
-    shown: list[tuple[FloatArray, dict[str, Any]]] = [
-        (context.derived.half_widths, {"marker": "s", "color": VERMILLION, "label": "obtained"})
-    ]
-    if prediction is not None:
-        predicted = NORMAL_95 * np.sqrt(np.diag(prediction.covariance_derived))
-        style = {"marker": "o", "markerfacecolor": "none", "markersize": 8, "color": BLUE, "label": "predicted"}
-        shown.append((predicted, style))
-    if context.true_values is not None:
-        error = np.abs(context.derived.values - context.true_values)
-        shown.append((error, {"marker": "x", "color": INK, "label": "true error"}))
-    for values, style in shown:
-        axes.plot(np.maximum(values, 1e-15) * scales, places, linestyle="", **{"markersize": 5, **style})
-    axes.set_xscale("log")
-    plain_log_ticks(axes.xaxis)
-    axes.set_yticks(places, SHORT_NAMES)
-    axes.set_ylim(9.6, -0.6)
-    axes.set_xlabel("95 % half width [% of scale]")
-    axes.grid(True, which="major")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=3, handletextpad=0.1)
-    words = "Half widths of the 95 % intervals; scales as in the summary."
-    return figure_card(figure, "precision", "Precision.", words)
-
-
-def _precision_table(context: ReportContext, prediction: Prediction) -> Table:
-    predicted = NORMAL_95 * np.sqrt(np.diag(prediction.covariance_derived)) * SCALES
-    obtained = context.derived.half_widths * SCALES
-    truth = context.true_values
-    header = ["95 % half width of", "predicted", "obtained", "ratio"] + (["true error"] if truth is not None else [])
-    rows = []
-    for i, name in enumerate(NAMES):
-        ratio = obtained[i] / predicted[i] if predicted[i] > 0.0 else np.inf
-        row = [f"{name} [{UNITS[i]}]", significant(predicted[i]), significant(obtained[i]), significant(ratio)]
-        if truth is not None:
-            row.append(significant(abs(context.derived.values[i] - truth[i]) * SCALES[i]))
-        rows.append(row)
-    words = (
-        "The prediction is that of weighted least squares on the planned motion, with white noise of the size seen in "
-        "this run; it knows nothing of what else may be wrong."
-    )
-    return Table(header, rows, "Predicted against obtained precision", notes=words)

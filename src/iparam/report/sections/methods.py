@@ -6,20 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from iparam.arrays import FloatArray
-from iparam.estimation.assessment.derived_values import derived_values, parameter_scales
+from iparam.estimation.assessment.derived_values import derived_values
 from iparam.estimation.estimate import Estimate
-from iparam.plotting.matplotlib_backend import AXES, INK, MARKERS, new_figure
-from iparam.report.content import Block, BulletList, Card, Cards, Missing, Paragraph, Section, Table, figure_card
+from iparam.report.content import Block, BulletList, Missing, Paragraph, Section, Table
 from iparam.report.context import ReportContext
-from iparam.report.rendering import plain
 from iparam.rounding import fixed, significant, with_interval
-
-_PANELS = (
-    ("mass", "Mass.", "[g]", (0,), ("m",)),
-    ("com", "Centre of mass.", "[mm]", (1, 2, 3), ("x", "y", "z")),
-    ("inertia", "Moments of inertia.", "[% of the largest]", (4, 7, 9), ("Ixx", "Iyy", "Izz")),
-)
 
 
 def methods_section(context: ReportContext) -> Section | Missing:
@@ -30,15 +21,9 @@ def methods_section(context: ReportContext) -> Section | Missing:
         return Missing(title, "add the recording, and compare all methods")
     blocks: list[Block] = []
     if comparison.estimates:
-        of = "the truth" if context.true_values is not None else f"the estimate by {plain(context.estimate.method, 30)}"
-        reference = context.derived.values if context.true_values is None else context.true_values
-        scales = np.array([1e3, *[1e3] * 3, *[100.0] * 6])
-        scales[4:] /= parameter_scales(context.estimate)[4:]
-        words = "The inertia error is the largest of the six entries about the centre of mass, in per cent of the "
-        words += "largest principal moment."
+        words = "All methods had the same run. The inertia error is the largest of the six entries about the centre of "
+        words += "mass, in per cent of the largest principal moment."
         blocks += [
-            Paragraph(f"Differences to {of}, with 95 % intervals. All methods had the same run."),
-            Cards([_card(comparison.estimates, reference, scales, *panel) for panel in _PANELS]),
             _method_table(context, comparison.estimates),
             Paragraph(words, "small"),
         ]
@@ -46,47 +31,6 @@ def methods_section(context: ReportContext) -> Section | Missing:
         reasons = [f"{name}: {reason}" for name, reason in comparison.failures.items()]
         blocks += [Paragraph("No answer from:"), BulletList(reasons)]
     return Section("methods", title, blocks)
-
-
-def _card(
-    estimates: Any,
-    reference: FloatArray,
-    scales: FloatArray,
-    slug: str,
-    title: str,
-    unit: str,
-    indices: tuple[int, ...],
-    names: tuple[str, ...],
-) -> Card:
-    figure = new_figure(0.85 + 0.29 * len(estimates))
-    height = figure.get_figheight()
-    axes = figure.add_axes((0.21, 0.42 / height, 0.765, 1.0 - 0.74 / height))
-    places = np.arange(len(estimates))
-    for k, index in enumerate(indices):
-        found = [derived_values(estimate) for estimate in estimates.values()]
-        values = np.array([scales[index] * (one.values[index] - reference[index]) for one in found])
-        half = np.array([scales[index] * one.half_widths[index] for one in found])
-        shift = 0.24 * (k - 0.5 * (len(indices) - 1))
-        axes.errorbar(
-            values,
-            places + shift,
-            xerr=half,
-            linestyle="",
-            marker=MARKERS[k],
-            markersize=4,
-            color=AXES[k] if len(indices) > 1 else AXES[2],
-            capsize=2,
-            linewidth=1.0,
-            label=names[k],
-        )
-    axes.axvline(0.0, color=INK, linestyle=":", linewidth=1.3)
-    axes.set_yticks(places, [plain(name, 14) for name in estimates])
-    axes.set_ylim(len(estimates) - 0.4, -0.6)
-    axes.set_xlabel(f"difference {unit}")
-    axes.grid(False, axis="y")
-    if len(indices) > 1:
-        axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=3)
-    return figure_card(figure, f"methods-{slug}", title, "By method, with 95 % intervals.")
 
 
 def _method_table(context: ReportContext, estimates: Any) -> Table:

@@ -10,9 +10,7 @@ from iparam.motion.motion import MotionEstimate
 from iparam.plotting.matplotlib_backend import BLUE, GREEN, GREY, VERMILLION, new_figure, side_label, stacked_axes
 from iparam.report.content import Block, Card, Cards, Heading, Missing, Paragraph, Scene, Section, Table, figure_card
 from iparam.report.context import ReportContext
-from iparam.report.figures.arm import arm_picture, telling_poses
-from iparam.report.figures.tool_path import tool_path_figure
-from iparam.report.figures.view import View
+from iparam.report.figures import arm_figure, path_figure
 from iparam.report.rendering import plain
 from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import JointKind, Robot
@@ -39,21 +37,16 @@ def motion_section(context: ReportContext) -> Section | Missing:
 
 
 def _pictures(context: ReportContext, robot: Robot, motion: MotionEstimate) -> list[Card]:
-    poses = telling_poses(robot, motion.q)
     path = forward_kinematics(robot, motion.q)[:, :3, 3]
     shown = "The first pose is solid, others of the motion are faint; the line is the path of the tool."
-    load = " The box has the load's mass and inertia." if context.body is not None else ""
-    found = []
-    for slug, title, view in (
-        ("arm-oblique", "The arm in motion", View(-50.0, 20.0)),
-        ("arm-top", "The same from above", View(-90.0, 89.9)),
-    ):
-        figure = arm_picture(robot, motion.time, motion.q, poses, context.body, view)
-        found.append(figure_card(figure, slug, f"{title}.", shown + load + " Grid: 0.25 m."))
-    size = np.ptp(path, axis=0)
-    words = f"It spans {' × '.join(fixed(v, 2) for v in size)} m; the shadow is on the floor of the bounding box."
-    figure = tool_path_figure(motion.time, path, plain(robot.tool_frame, 20))
-    return [*found, figure_card(figure, "tool-path", "Path of the tool.", words)]
+    shown += " The box has the load's mass and inertia." if context.body is not None else ""
+    arm = arm_figure(robot, motion.time, motion.q, context.body)
+    words = f"It spans {' × '.join(fixed(v, 2) for v in np.ptp(path, axis=0))} m."
+    tool = path_figure(motion.time, path, plain(robot.tool_frame, 20))
+    return [
+        figure_card(arm, "arm", "The arm in motion.", shown),
+        figure_card(tool, "tool-path", "Path of the tool.", words),
+    ]
 
 
 def _joint_card(robot: Robot, motion: MotionEstimate, joint: int) -> Card:

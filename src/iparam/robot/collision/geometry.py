@@ -9,11 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from iparam.arrays import FloatArray, as_bounded_array, frozen
+from iparam.arrays import LARGEST, FloatArray, as_bounded_array, frozen
 from iparam.errors import FileFormatError, RobotModelError
-from iparam.robot.collision.meshes import mesh_triangles
+from iparam.files.meshes import mesh_bodies
+from iparam.files.reading_limit import read_bounded
 from iparam.spatial.transforms import is_transform
 
+MESHES = (".stl", ".obj", ".dae")
+MAX_BYTES = 100_000_000
 LARGEST_EXTENT = 10.0
 """Longest side of a link's mesh that is believed to be in metres [m]."""
 
@@ -108,6 +111,37 @@ class LinkGeometry:
         else:  # a sphere, or one that is stretched
             local = _around_unit_sphere() * np.array(self.size)
         return local @ self.pose[:3, :3].T + self.pose[:3, 3]
+
+
+def mesh_triangles(path: Path) -> FloatArray:
+    """(F, 3, 3) corners of the triangles of an STL, OBJ or COLLADA file, in its own units, COLLADA's in metres.
+
+    Raises:
+        FileFormatError: the file is too large, or cannot be read.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in MESHES:
+        raise FileFormatError(f"{path}: a mesh must be one of {', '.join(MESHES)}")
+    try:
+        content = read_bounded(path, MAX_BYTES, f"the mesh {str(path)!r}", "a mesh file")
+    except OSError as error:
+        raise FileFormatError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(content) > MAX_BYTES:
+        raise FileFormatError(f"{path}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
+    try:
+        with np.errstate(all="ignore"):
+            bodies = mesh_bodies(content, suffix[1:])
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a parser meets in a damaged file
+        reason = str(error) or type(error).__name__
+        raise FileFormatError(f"{path}: cannot be read as a mesh: {reason}") from None
+    if not bodies:
+        raise FileFormatError(f"{path}: holds no triangles")
+    triangles = np.concatenate([np.asarray(mesh.triangles, dtype=np.float64) for _, mesh in bodies])
+    if not (np.isfinite(triangles).all() and np.abs(triangles).max() <= LARGEST):
+        raise FileFormatError(f"{path}: has a vertex that is not finite, or beyond {LARGEST:g}")
+    return triangles
 
 
 def _corners(half: FloatArray) -> FloatArray:

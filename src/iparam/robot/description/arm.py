@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -16,8 +15,6 @@ from iparam.robot.model import Joint, JointCoupling, JointKind, JointLimits, Rob
 from iparam.robot.plausibility import MULTI_TURN, check_description
 from iparam.spatial.transforms import inverse_transform
 
-SideBranches = Literal["lock", "cut"]
-
 _TILTED = 1e-6
 
 
@@ -25,13 +22,12 @@ def cut_arm(
     tree: DescriptionTree,
     tip: str | None = None,
     base: str | None = None,
-    side_branches: SideBranches = "lock",
     lock: Mapping[str, float] | None = None,
 ) -> Robot:
     """The serial arm from ``base`` to ``tip`` of a description.
 
     Links that are rigidly connected to the arm, by fixed joints on the chain, beyond the tip or to its side, are lumped
-    into its bodies. So are, by default, links behind moving joints off the chain (a gripper's fingers, a head, joints
+    into its bodies. So are links behind moving joints off the chain (a gripper's fingers, a head, joints
     beyond the tip): the arm carries their mass whether they move or not. What the base stands on, and what hangs on
     that (a torso, the other arm), stands still with it.
 
@@ -39,13 +35,9 @@ def cut_arm(
         tree: the description.
         tip: link whose frame becomes the tool frame; chosen by `default_arm` if not given.
         base: link that poses are given in; the root link, or the one that the only arm stands on, if not given.
-        side_branches: what to do with moving joints off the chain: "lock" them and list them in ``locked_joints``, or
-            "cut" them off with all they carry and list those links in ``omitted_links``.
         lock: positions to lock joints at, by name [rad or m]: those off the chain, which are at zero else, and those of
             the chain that are not to move.
     """
-    if side_branches not in get_args(SideBranches):
-        raise UnknownNameError("way to treat side branches", side_branches, get_args(SideBranches))
     start = None if base is None else tree.known(base, "base")
     remark = ""
     if tip is None:
@@ -67,7 +59,7 @@ def cut_arm(
     above = tree.above.get(start)
     if above is not None and above.refusal:
         above.place.note(f"{above.refusal}, and is held: {start!r} and what it carries begin there, and stand still")
-    rest = _rest(tree, start, path, side_branches == "lock", held)
+    rest = _rest(tree, start, path, held)
     stopped = [*(joint.name for joint in path if joint.name in held), *rest.locked]
     bounds = [joint.read_bounds() for joint in moving]
     kept = (*joints, *rest.joints)
@@ -112,7 +104,7 @@ class _Rest:
     top: str
 
 
-def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, held: Mapping[str, float]) -> _Rest:
+def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], held: Mapping[str, float]) -> _Rest:
     """All other links that stand still on the arm or under it; joints that are passed upwards are turned round."""
     rest = _Rest([], [], [], start)
     carried = {joint.child for joint in path}
@@ -124,7 +116,7 @@ def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, 
             if joint.name in seen:
                 continue
             seen.add(joint.name)
-            if joint.parent in kept and (joint.is_fixed or (lock and not joint.refusal)):
+            if joint.parent in kept and (joint.is_fixed or not joint.refusal):
                 kept.add(joint.child)
                 if joint.parent in carried:
                     carried.add(joint.child)
@@ -139,7 +131,7 @@ def _rest(tree: DescriptionTree, start: str, path: list[TreeJoint], lock: bool, 
     hang_on(start)
     link = start
     while (above := tree.above.get(link)) is not None:
-        if not (above.is_fixed or (lock and not above.refusal)):
+        if not (above.is_fixed or not above.refusal):
             break
         seen.add(above.name)
         kept.add(above.parent)

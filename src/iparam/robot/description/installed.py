@@ -77,18 +77,6 @@ INSTALLED_ARMS = {
 """By name, in lower case. Kinematics, inertias and limits are those of the file."""
 
 
-CATALOG_SHAPES = {name: f"ur_description/urdf/{name}_robot.urdf" for name in ("ur3", "ur5", "ur10")}
-"""Descriptions with meshes of arms that the catalogue has without."""
-
-
-def installed_shapes(name: str) -> Path | None:
-    """The file with the meshes of an arm of the catalogue, if the package has it and is installed."""
-    if name not in CATALOG_SHAPES:
-        return None
-    paths = (folder / CATALOG_SHAPES[name] for folder in _folders())
-    return next((path for path in paths if path.is_file()), None)
-
-
 def installed_description(name: str) -> Path:
     """The file of the arm of that name.
 

@@ -18,7 +18,7 @@ import numpy as np
 from iparam.arrays import LARGEST, FloatArray
 from iparam.errors import FileFormatError
 from iparam.files.limited_process import Outcome, in_limited_process
-from iparam.robot.description.mjcf_geometry import lost_meshes, mjcf_geometry
+from iparam.robot.collision.geometry import GeometryKind, LinkGeometry
 from iparam.robot.description.mujoco_backend import require_mujoco
 from iparam.robot.description.tree import DescriptionTree, JointBounds, Mimic, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
@@ -27,6 +27,7 @@ from iparam.robot.urdf.xml import Place
 from iparam.spatial.parameters import InertialParameters
 from iparam.spatial.transforms import exp_so3, inverse_transform, transform_from
 
+_UNBOUNDED = ("mjGEOM_PLANE", "mjGEOM_HFIELD")
 _COMPILED = "compiled.mjb"
 
 USUAL_GRAVITY = (0.0, 0.0, -9.81)
@@ -45,12 +46,12 @@ def read_mjcf(source: str | os.PathLike[str]) -> DescriptionTree:
     path = Path(source)
     whole = Place(str(path), "the model")
     size = check_mjcf_files(path)
-    found, arrays = in_limited_process(compile_mjcf, str(path), {"file": str(path)}, size=size)
-    for note in found["notes"]:
+    notes, arrays = in_limited_process(compile_mjcf, str(path), {"file": str(path)}, size=size)
+    for note in notes:
         whole.note(note)
-    model, lost = mujoco.MjModel.from_binary_path(_COMPILED, {_COMPILED: arrays["model"].tobytes()}), found["lost"]
+    model = mujoco.MjModel.from_binary_path(_COMPILED, {_COMPILED: arrays["model"].tobytes()})
     name = model.names[: model.names.index(b"\0")].decode("utf-8", "replace").strip()
-    reader = _Reader(mujoco, model, whole, lost)
+    reader = _Reader(mujoco, model, whole)
     for body in range(1, model.nbody):
         reader.add_body(body)
     for site in range(model.nsite):
@@ -62,43 +63,19 @@ def read_mjcf(source: str | os.PathLike[str]) -> DescriptionTree:
 
 
 def compile_mjcf(file: str) -> Outcome:
-    """What MuJoCo makes of a file, in its binary format; notes on it, and what each body has lost."""
-    mujoco, path, notes = require_mujoco(), Path(file), list[str]()
+    """What MuJoCo makes of a file, in its binary format, and its warnings."""
+    mujoco, path = require_mujoco(), Path(file)
     try:
-        model, lost = _compiled(mujoco, path, notes)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = _spec(mujoco, path).compile()
+    except ValueError as error:
+        raise FileFormatError(f"{path}: MuJoCo cannot compile it: {_one_line(error)}") from None
     except RuntimeError as error:  # what std::bad_alloc becomes on its way out of MuJoCo
         raise MemoryError from error
     packed = np.empty(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, packed)
-    return {"notes": notes, "lost": lost}, {"model": packed}
-
-
-def _compiled(mujoco: Any, path: Path, notes: list[str]) -> tuple[Any, list[list[str]]]:
-    """The model and what each body has lost: meshes that are not there, if no mass depends on them."""
-    try:
-        model = _model(_spec(mujoco, path), notes)
-        return model, [[] for _ in range(model.nbody)]
-    except ValueError as error:
-        reason = _one_line(error)
-    spec = _spec(mujoco, path)  # one that failed to compile answers no questions
-    bodies = [body for body in spec.bodies if body.name != "world"]
-    if not spec.meshes or any(body.geoms and not body.explicitinertial for body in bodies):
-        raise FileFormatError(f"{path}: MuJoCo cannot compile it: {reason}")
-    lost = lost_meshes(mujoco, spec)
-    for geom in list(spec.geoms):
-        if geom.type == mujoco.mjtGeom.mjGEOM_MESH or geom.meshname:
-            spec.delete(geom)
-        else:
-            geom.material = ""
-    for assets in (spec.meshes, spec.skins, spec.materials, spec.textures):
-        for asset in list(assets):
-            spec.delete(asset)
-    try:
-        model = _model(spec, notes)
-    except ValueError:
-        raise FileFormatError(f"{path}: MuJoCo cannot compile it: {reason}") from None
-    notes.append(f"was read without its meshes: {reason}")
-    return model, lost
+    return [f"MuJoCo says: {_one_line(warning.message)}" for warning in caught], {"model": packed}
 
 
 def _spec(mujoco: Any, path: Path) -> Any:
@@ -110,15 +87,6 @@ def _spec(mujoco: Any, path: Path) -> Any:
     return spec
 
 
-def _model(spec: Any, notes: list[str]) -> Any:
-    """What a specification compiles to, with a note of each warning."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = spec.compile()
-    notes += [f"MuJoCo says: {_one_line(warning.message)}" for warning in caught]
-    return model
-
-
 def _one_line(error: Exception | str) -> str:
     return " ".join(str(error).split()).removeprefix("Error: ") or type(error).__name__
 
@@ -126,8 +94,8 @@ def _one_line(error: Exception | str) -> str:
 class _Reader:
     """What is gathered, body by body."""
 
-    def __init__(self, mujoco: Any, model: Any, whole: Place, lost: list[list[str]]) -> None:
-        self.mujoco, self.model, self.whole, self.lost = mujoco, model, whole, lost
+    def __init__(self, mujoco: Any, model: Any, whole: Place) -> None:
+        self.mujoco, self.model, self.whole = mujoco, model, whole
         self.body_names = self._names(model.nbody, mujoco.mjtObj.mjOBJ_BODY, "body")
         self.joint_names = self._names(model.njnt, mujoco.mjtObj.mjOBJ_JOINT, "joint")
         self.taken = set(self.body_names)
@@ -233,7 +201,7 @@ class _Reader:
 
     def _link(self, body: int) -> Link:
         model, name = self.model, self.body_names[body]
-        shape = mjcf_geometry(self.mujoco, model, body, self.lost[body])
+        shape = _geometry(self.mujoco, model, body)
         if model.body_mass[body] == 0.0 and not model.body_inertia[body].any():
             return Link(name, None, shape)
         turn = self._rotation(model.body_iquat[body])
@@ -302,3 +270,41 @@ def _force(mujoco: Any, model: Any, motor: int) -> float:
     if plain and model.actuator_ctrllimited[motor]:
         return float(np.abs(model.actuator_ctrlrange[motor]).min() * abs(model.actuator_gainprm[motor, 0]))
     return np.inf
+
+
+def _geometry(mujoco: Any, model: Any, body: int) -> tuple[LinkGeometry, ...]:
+    """The shape of a body: what can collide on it, or what is seen of it if nothing can. Planes are no body's shape."""
+    first, count = int(model.body_geomadr[body]), int(model.body_geomnum[body])
+    geoms = list(range(first, first + count))
+    collide = [geom for geom in geoms if model.geom_contype[geom] or model.geom_conaffinity[geom]]
+    found = [_piece(mujoco, model, geom) for geom in collide or geoms]
+    return tuple(piece for piece in found if piece is not None)
+
+
+def _piece(mujoco: Any, model: Any, geom: int) -> LinkGeometry | None:
+    matrix = np.empty(9)
+    quaternion = np.array(model.geom_quat[geom])
+    mujoco.mju_quat2Mat(matrix, quaternion / np.linalg.norm(quaternion))
+    pose = transform_from(matrix.reshape(3, 3), np.array(model.geom_pos[geom]))
+    kind, size = mujoco.mjtGeom(int(model.geom_type[geom])).name, np.array(model.geom_size[geom])
+    if kind in _UNBOUNDED:
+        return None
+    if kind == "mjGEOM_BOX":
+        return LinkGeometry(GeometryKind.BOX, pose, tuple(2.0 * size))
+    if kind == "mjGEOM_SPHERE":
+        return LinkGeometry(GeometryKind.SPHERE, pose, (size[0],))
+    if kind == "mjGEOM_ELLIPSOID":
+        return LinkGeometry(GeometryKind.ELLIPSOID, pose, tuple(size))
+    if kind in ("mjGEOM_CYLINDER", "mjGEOM_CAPSULE"):
+        return LinkGeometry(GeometryKind(kind.removeprefix("mjGEOM_").lower()), pose, (size[0], 2.0 * size[1]))
+    mesh = int(model.geom_dataid[geom])
+    faces = _faces(model, mesh) if mesh >= 0 else None
+    name = mujoco.mj_id2name(model, int(mujoco.mjtObj.mjOBJ_MESH), mesh) if mesh >= 0 else kind
+    return LinkGeometry(GeometryKind.MESH, pose, reference=name or "mesh", faces=faces)
+
+
+def _faces(model: Any, mesh: int) -> FloatArray:
+    """(F, 3, 3) corners of a mesh's triangles in the frame that it is compiled in [m]."""
+    vertices, faces = int(model.mesh_vertadr[mesh]), int(model.mesh_faceadr[mesh])
+    points = np.array(model.mesh_vert[vertices : vertices + int(model.mesh_vertnum[mesh])], dtype=np.float64)
+    return np.asarray(points[np.array(model.mesh_face[faces : faces + int(model.mesh_facenum[mesh])])])

@@ -12,12 +12,14 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from iparam.arrays import LARGEST, FloatArray
-from iparam.errors import InputError
+from iparam.errors import InputError, IparamError
+from iparam.robot.collision.geometry import GeometryKind, LinkGeometry
 from iparam.robot.description.tree import DescriptionTree, JointBounds, Mimic, TreeJoint
 from iparam.robot.model import Joint, JointKind, Link
-from iparam.robot.urdf.geometry import geometry_of, origin_of, visual_of
+from iparam.robot.urdf.references import find_referenced
 from iparam.robot.urdf.xml import Place, attribute, child, number, read_urdf_root, vector
 from iparam.spatial.parameters import InertialParameters, inertia_entries
+from iparam.spatial.transforms import rotation_from_rpy, transform_from
 
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
@@ -26,6 +28,7 @@ _KINDS = {
     "fixed": JointKind.FIXED,
 }
 _UNSUPPORTED = ("floating", "planar")
+_SIZES = {"cylinder": ("radius", "length"), "sphere": ("radius",)}
 WORLD = "world"
 """What a robot may hang on without defining it."""
 
@@ -83,7 +86,7 @@ def joint_of(joint: UrdfJoint) -> Joint:
         if abs(np.linalg.norm(direction) - 1.0) > _NORMALISED:
             joint.place.note("its <axis> is no unit vector, and was normalised")
     return Joint(
-        joint.name, _KINDS[joint.type], joint.parent, joint.child, origin_of(joint.element, joint.place), direction
+        joint.name, _KINDS[joint.type], joint.parent, joint.child, _origin_of(joint.element, joint.place), direction
     )
 
 
@@ -163,7 +166,7 @@ def link_of(element: Element, whole: Place) -> Link:
     """A <link> of the file ``whole`` with its <inertial>, taken as it is: odd inertias are not refused here."""
     name = attribute(element, "name", whole.elsewhere("a <link>"))
     place = whole.elsewhere(f"link {name!r}")
-    shapes = geometry_of(element, place), visual_of(element, place)
+    shapes = _geometry_of(element, place), _visual_of(element, place)
     inertial = child(element, "inertial", place)
     if inertial is None:
         return Link(name, None, *shapes)
@@ -173,7 +176,7 @@ def link_of(element: Element, whole: Place) -> Link:
         return Link(name, None, *shapes)
     place = place.inside("inertial")
     mass = number(mass_element, "value", place.inside("mass"))
-    origin = origin_of(inertial, place)
+    origin = _origin_of(inertial, place)
     rotation = origin[:3, :3]
     try:
         inertia = rotation @ _tensor(tensor, place) @ rotation.T
@@ -203,6 +206,65 @@ def _bound(element: Element | None, name: str, place: Place) -> float:
     if value < 0:
         raise place.error(f"attribute {name!r} must not be negative, got {value:g}")
     return value if 0.0 < value <= LARGEST else math.inf
+
+
+def _origin_of(element: Element, place: Place) -> FloatArray:
+    """(4, 4) pose of an <origin>, the identity if there is none."""
+    origin = child(element, "origin", place)
+    if origin is None:
+        return np.eye(4)
+    place = place.inside("origin")
+    if origin.get("quat_xyzw") is not None:
+        raise place.error("attribute 'quat_xyzw' is not supported; write the rotation as rpy")
+    rpy = vector(origin, "rpy", place, (0.0, 0.0, 0.0))
+    return transform_from(rotation_from_rpy(rpy), vector(origin, "xyz", place, (0.0, 0.0, 0.0)))
+
+
+def _geometry_of(link: Element, place: Place) -> tuple[LinkGeometry, ...]:
+    """The shape of a <link>: its <collision> elements, or its <visual> ones if it has none.
+
+    Masses and joints are good without it, so a piece that cannot be understood does not refuse the file: it stands
+    there without a mesh, and whoever needs the shape says so.
+    """
+    return _pieces(link, "collision" if link.find("collision") is not None else "visual", place)
+
+
+def _visual_of(link: Element, place: Place) -> tuple[LinkGeometry, ...]:
+    """What a <link> is drawn with, if that is not its `_geometry_of` already: <visual> beside <collision>."""
+    return _pieces(link, "visual", place) if link.find("collision") is not None else ()
+
+
+def _pieces(link: Element, tag: str, place: Place) -> tuple[LinkGeometry, ...]:
+    pieces: list[LinkGeometry] = []
+    for element in link.findall(tag):
+        try:
+            piece = _piece(element, place.inside(tag))
+        except IparamError as error:
+            piece = LinkGeometry(GeometryKind.MESH, np.eye(4), reference=f"<{tag}> ({error})")
+        if piece is not None:
+            pieces.append(piece)
+    return tuple(pieces)
+
+
+def _piece(element: Element, place: Place) -> LinkGeometry | None:
+    geometry = element.find("geometry")
+    if geometry is None or not len(geometry):
+        return None
+    shape = geometry[0]
+    pose = _origin_of(element, place)
+    where = place.inside(str(shape.tag))
+    if shape.tag == "mesh":
+        reference = attribute(shape, "filename", where)
+        scale = vector(shape, "scale", where, (1.0, 1.0, 1.0))
+        found = find_referenced(reference, Path(place.file))
+        return LinkGeometry(GeometryKind.MESH, pose, reference=reference, file=found, scale=scale)
+    if shape.tag == "box":
+        size = vector(shape, "size", where, (0.0, 0.0, 0.0))
+        return LinkGeometry(GeometryKind.BOX, pose, tuple(size.tolist()))
+    if shape.tag in _SIZES:
+        lengths = tuple(number(shape, name, where) for name in _SIZES[shape.tag])
+        return LinkGeometry(GeometryKind(shape.tag), pose, lengths)
+    raise where.error("unknown shape; known: mesh, box, cylinder, sphere")
 
 
 def read_tree(source: str | os.PathLike[str], text: bytes | None = None) -> DescriptionTree:
@@ -237,7 +299,7 @@ def _tree_joint(joint: UrdfJoint) -> TreeJoint:
         is_fixed=joint.type == "fixed",
         place=joint.place,
         read=partial(joint_of, joint),
-        read_origin=partial(origin_of, joint.element, joint.place),
+        read_origin=partial(_origin_of, joint.element, joint.place),
         read_bounds=partial(limit_of, joint),
         refusal=f"type {joint.type!r} is not supported" if joint.type in _UNSUPPORTED else "",
         mimics=joint.element.find("mimic") is not None,

@@ -154,8 +154,11 @@ def check_mjcf_files(path: Path) -> int:
 
 
 def _places(name: str, starts: set[Path], folders: set[str]) -> Iterator[Path]:
-    """Where a file may be; MuJoCo leaves out the folders of its name where strippath= says so."""
-    for one in {name, Path(name).name}:
+    """Where a file may be. MuJoCo leaves out the folders of its name where strippath= says so; takes a backslash for a
+    slash; and takes ``x/..`` out of a path, even where there is no x.
+    """
+    path = name.replace("\\", "/")
+    for one in {name, path, Path(path).name}:
         for start in starts:
-            yield start / one
-            yield from (start / folder / one for folder in folders)
+            for place in (start / one, *(start / folder.replace("\\", "/") / one for folder in folders)):
+                yield from {place, Path(os.path.normpath(place))}

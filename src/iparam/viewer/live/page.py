@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.cell import WorkCell
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95, with_interval
-from iparam.viewer.live.state import LiveEvent, LiveSnapshot
+from iparam.viewer.live.state import LiveEvent, LiveSnapshot, LiveState
 from iparam.viewer.load_shapes import LoadShapes, estimated_load
 from iparam.viewer.source import Moment, arrow_scales
 from iparam.viewer.track import standing_track
@@ -34,40 +32,30 @@ LEAST_WRENCH = np.array([1.0, 0.1])
 
 
 class LiveView:
-    """The newest of what it is told.
+    """The newest of a `LiveState`.
 
     Args:
         robot: the arm.
+        state: what is known of it.
     """
 
     duration = 0.0
 
-    def __init__(self, robot: Robot) -> None:
-        self._robot, self._changed = robot, threading.Event()
-        self._known: dict[str, Any] = {}
+    def __init__(self, robot: Robot, state: LiveState) -> None:
+        self._robot, self._state = robot, state
         self._largest = LEAST_WRENCH
         self._load: LoadShapes | None = None
         self._drawn: Estimate | None = None
 
-    def take(self, told: Mapping[str, Any]) -> None:
-        """Take in what has changed of a `LiveSnapshot`, by the names of its fields; the first time all of it."""
-        self._known = {**self._known, **told}
-        self._changed.set()
-
-    @property
-    def newest(self) -> LiveSnapshot | None:
-        """What is known now; None before anything is."""
-        return LiveSnapshot(**self._known) if self._known else None
-
     def news(self) -> bool:
         """See `PageSource`."""
-        changed = self._changed.is_set()
-        self._changed.clear()
+        changed = self._state.changed.is_set()
+        self._state.changed.clear()
         return changed
 
     def moment(self, time: float) -> Moment:
         """See `PageSource`."""
-        now = self.newest
+        now = self._state.snapshot()
         if now is None:
             return Moment(0.0, (standing_track(self._robot).at(0.0),), above=("waiting for the first sample",))
         self._largest = np.maximum(self._largest, np.linalg.norm(now.wrench.reshape(2, 3), axis=1))
@@ -90,7 +78,7 @@ class LiveView:
     @property
     def charts(self) -> dict[str, tuple[Panel, ...]]:
         """See `PageSource`."""
-        now = self.newest
+        now = self._state.snapshot()
         history = now.history if now is not None and len(now.history) else np.full((1, 9), np.nan)
         time = np.nan_to_num(history[:, 0])
         found = []

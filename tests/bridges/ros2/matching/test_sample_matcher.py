@@ -178,20 +178,6 @@ def test_latencies_are_those_of_the_latest(values: list[float], size: int) -> No
     assert summary.samples == latest.size
     assert summary.largest == latest.max()
     assert summary.median == pytest.approx(np.percentile(latest, 50))
-    assert window.largest_ever == max(0.0, *values, 0.0)
-
-
-@given(st.lists(st.floats(0.0, 3.0), min_size=1, max_size=400))
-def test_the_percentile_of_all_samples_outlives_the_window(values: list[float]) -> None:
-    window = LatencyWindow(3)
-    assert window.percentile_99_ever == 0.0
-    for value in values:
-        window.add(value)
-    exact = np.percentile(values, 99.0, method="inverted_cdf")
-    if exact < 0.99:
-        assert exact <= window.percentile_99_ever <= exact + 1.001e-4
-    else:
-        assert exact <= window.percentile_99_ever <= max(values)
 
 
 @given(st.permutations(range(8)))

@@ -9,6 +9,7 @@ action beside it while that is served. Orders are words on /double:
     brake, coast        what is cancelled, or replaced by topic, stops or goes on to its end all the same
     prompt, tardy       goals and cancellations are answered at once, or `LATE` s later
     blind, show         joint states cease or come
+    abandon             the goal ends as aborted, and what is played goes on
     freeze              the arm stands still, as with a protective stop; the goal goes on for ever
     slow                what is played from now on takes 2.5 times as long, as with a speed slider
 """
@@ -88,6 +89,7 @@ class Double:
         self.server: Any = None
         self.listener: Any = None
         self.goal: Any = None
+        self.abandoned = False
         self.flags = {"obey": True, "brake": True, "prompt": True, "show": True, "frozen": False}
         self.states = self.node.create_publisher(JointState, "/joint_states", 10)
         self.node.create_subscription(String, "/double", lambda message: self.order(message.data), 10)
@@ -109,6 +111,9 @@ class Double:
             self.node.destroy_subscription(self.listener)
         elif word == "slow":
             self.arm.slowness = 2.5
+        elif word == "abandon":
+            self.abandoned, goal, self.goal = True, self.goal, None
+            goal.execute()
         elif word == "freeze":
             self.flags["frozen"] = True
             self.arm.freeze()
@@ -165,6 +170,9 @@ class Double:
     def execute(self, goal: Any) -> Any:
         if goal.is_cancel_requested:
             goal.canceled()
+        elif self.abandoned:
+            goal.abort()
+            return self.action.Result(error_code=-4)
         else:
             goal.succeed()
         return self.action.Result()

@@ -336,6 +336,41 @@ def test_a_controller_that_vanishes_is_told_without_a_stop(scene: Scene) -> None
     scene.ends(signal.SIGINT, 0)
 
 
+def test_a_controller_that_gives_up_and_goes_on_is_told_without_a_stop(scene: Scene) -> None:
+    scene.arm("hear", "serve", "slow")
+    scene.play("action")
+    scene.order("abandon")
+    assert scene.state == "playing"
+    scene.peer.until(lambda: scene.diagnostics[-1].status[0].level == ERROR, "diagnostics", 10.0)
+    assert scene.moves()
+    scene.not_stopped()
+    scene.order("freeze")
+    scene.settles("stopped")
+    scene.ends(signal.SIGINT, 0)
+
+
+@pytest.mark.thorough
+def test_the_end_of_the_node_stops_an_arm_whose_controller_has_given_up(scene: Scene) -> None:
+    scene.arm("hear", "serve", "slow")
+    scene.play("action")
+    scene.order("abandon")
+    scene.ends(signal.SIGINT, 1)
+    assert scene.moves()
+
+
+@pytest.mark.thorough
+def test_a_controller_that_comes_back_with_the_arm_at_rest(scene: Scene) -> None:
+    scene.arm("hear", "serve", "slow")
+    scene.play("action")
+    scene.order("vanish")
+    scene.peer.until(lambda: scene.diagnostics[-1].status[0].level == ERROR, "diagnostics", 10.0)
+    scene.order("serve")
+    scene.peer.spin(0.5)
+    scene.order("freeze")
+    scene.settles("aborted")
+    assert "from the start pose" in scene.peer.call(f"{NODE}/play").message
+
+
 @pytest.mark.thorough
 def test_a_motion_by_topic_is_finished_when_the_arm_is_at_rest(scene: Scene) -> None:
     scene.arm("hear")

@@ -224,6 +224,10 @@ class ArmRecorder:
             conversion = self._decided(self._rows.since(0)[:, 1:] if self._conversion is None else rows[:, 1:])
         return count + len(rows), rows[:, 0], conversion.signals(rows[:, 1:])
 
+    def forget(self, count: int) -> None:
+        """Free the memory of the first ``count`` samples: nobody asks for them again."""
+        self._rows.forget(count)
+
     def recording(self, since: float = 0.0, **metadata: Any) -> Recording:
         """What was recorded so far, as a recording.
 

@@ -57,6 +57,12 @@ class GrowingRows:
                 parts.append(self._blocks[number][max(begin, 0) : end])
             return np.concatenate(parts)
 
+    def forget(self, first: int) -> None:
+        """Free the memory of the rows before number ``first``, as far as possible."""
+        with self._lock:
+            for number in range(min(first // BLOCK, len(self._blocks) - 1)):
+                self._blocks[number] = np.empty((0, self._width))
+
     def latest(self) -> FloatArray | None:
         """A copy of the last row, None if there is none."""
         with self._lock:

@@ -129,6 +129,33 @@ def test_a_controller_that_is_gone() -> None:
     assert run.played.phase is Phase.ABORTED
 
 
+@pytest.mark.parametrize(("ended", "phase"), [("", Phase.FINISHED), ("a joint left the path", Phase.ABORTED)])
+def test_the_end_of_a_motion_is_believed_when_the_arm_stands_still(ended: str, phase: Phase) -> None:
+    run = Run(path(1.0), Controller())
+    run.until(0.0, 4.0)
+    run.controller.ended = ended
+    run.until(4.0, 5.0)
+    assert run.played.phase is Phase.MOVING
+    run.until(5.0, 8.0)
+    assert run.played.phase is Phase.UNKNOWN
+    run.hold(8.0)
+    run.until(8.0, 9.0)
+    assert run.played.phase is phase
+
+
+def test_a_controller_that_is_back_with_the_arm_at_rest() -> None:
+    run = Run(path(1.0), Controller())
+    run.until(0.0, 4.0)
+    run.controller.alive = False
+    run.until(4.0, 5.0)
+    run.controller.alive = True
+    run.until(5.0, 6.0)
+    assert run.played.phase is Phase.UNKNOWN
+    run.hold(6.0)
+    run.until(6.0, 7.0)
+    assert run.played.phase is Phase.ABORTED
+
+
 def test_asking_again_does_not_put_the_answer_off() -> None:
     run = Run(path(1.0), Controller())
     run.until(0.0, 3.0)

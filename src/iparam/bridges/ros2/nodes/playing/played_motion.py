@@ -106,6 +106,7 @@ class PlayedMotion:
         self._tolerance, self._stop_time = tolerance, stop_time
         self._sent = at
         self._asked: float | None = None
+        self._told: float | None = None  # when the controller was first seen to have ended it
 
     @property
     def over(self) -> bool:
@@ -132,19 +133,23 @@ class PlayedMotion:
         if self.over:
             return
         channel, left = self.channel, self._has_left(at, arm)
+        if channel.ended is not None and self._told is None:
+            self._told = at
+        told = channel.ended is not None and (arm.at_rest(at) or not arm.fresh(at))
         if self._asked is None:
-            if channel.ended:
-                self._now(Phase.ABORTED, f"aborted: {channel.ended}")
-            elif channel.ended is not None or (not channel.reports and at >= self._until and left):
-                self._now(Phase.FINISHED, "finished")
-            elif not channel.alive and left:
+            if told or (not channel.reports and at >= self._until and left):
+                ended = (Phase.ABORTED, f"aborted: {channel.ended}") if channel.ended else (Phase.FINISHED, "finished")
+                self._now(*ended)
+            elif self._told is not None:
+                if at - self._told >= self._stop_time + CONFIRM_TIME:
+                    self._now(Phase.UNKNOWN, f"may still move: {self._why(at, arm)}")
+            elif left and (not channel.alive or self.phase is Phase.UNKNOWN):
                 self._now(Phase.ABORTED, "aborted: the controller is gone; the arm stands still")
             elif not channel.alive:
                 self._now(Phase.UNKNOWN, "may still move: the controller is gone")
             return
         waited = at - self._asked
         late = waited >= self._stop_time + (0.0 if channel.refused else CONFIRM_TIME)
-        told = channel.ended is not None and (arm.at_rest(at) or not arm.fresh(at))
         if (left and waited >= STILL_TIME) or (late and told):
             self._now(Phase.STOPPED, "stopped")
         elif late:
