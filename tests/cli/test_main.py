@@ -123,7 +123,7 @@ def test_debug_shows_the_traceback_wherever_it_stands(place: int, capsys: pytest
     assert main(arguments) == 2
     err = capsys.readouterr().err
     assert "Traceback" in err
-    assert "iparam: error: --robot ur7: unknown robot 'ur7'" in err
+    assert "iparam: error: unknown robot 'ur7'" in err
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_the_program_ends_with_the_exit_code() -> None:
     done = run_python("-m", "iparam", "kinematics", "compute", "--robot", "ur7", "--q", "0")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.startswith("iparam: error: --robot ur7: unknown robot 'ur7'")
+    assert done.stderr.startswith("iparam: error: unknown robot 'ur7'")
 
 
 def test_help_loads_no_heavy_package() -> None:

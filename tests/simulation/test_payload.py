@@ -191,7 +191,7 @@ class TestMeshes:
         with pytest.raises(InputError, match="encloses no volume"):
             Payload.mesh(path, mass=1.0)
 
-    @pytest.mark.parametrize(("edge", "message"), [(100.0, r"100 m long.*scale=0\.001"), (1e-4, "0.0001 m long")])
+    @pytest.mark.parametrize(("edge", "message"), [(100.0, r"100 m long.*scale = 0\.001"), (1e-4, "0.0001 m long")])
     def test_wrong_units(self, edge: float, message: str, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             Payload.mesh(saved(trimesh.creation.box((edge, edge, edge)), tmp_path), mass=1.0)

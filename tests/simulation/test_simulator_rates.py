@@ -31,7 +31,7 @@ def test_samples_are_nearest_and_never_repeat(physics: float, share: float, last
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, np.inf, np.nan])
 def test_refusals(rate: float) -> None:
-    with pytest.raises(InputError, match="sensor rate"):
+    with pytest.raises(InputError, match="sensor_rate"):
         SensorRates.all_at(rate)
 
 

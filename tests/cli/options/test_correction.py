@@ -66,7 +66,7 @@ def test_a_calibrated_sensor(here: Path, run: Any, capsys: pytest.CaptureFixture
         ("--sensor-rotation 1 2", "--sensor-rotation needs 3 numbers or 'estimate', got 2"),
         ("--sensor-rotation a b c", "--sensor-rotation takes numbers or 'estimate', got 'a'"),
         ("--wrench-axes x,x,z", "--wrench-axes must name x, y and z once each"),
-        ("--wrench-scale 1 1 1 1 1 0", "--wrench-scale is 0: leave a dead channel out with --without"),
+        ("--wrench-scale 1 1 1 1 1 0", "--wrench-scale has a factor of 0: leave a dead channel out"),
         ("--rezeroed estimate", "--rezeroed takes no 'estimate': it is right or wrong"),
         ("--wrench-axes estimate", "the result names it, with the --wrench-axes to give"),
         ("--joint-order 0 1 b", "--joint-order takes whole numbers, got '0 1 b'"),

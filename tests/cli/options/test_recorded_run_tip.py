@@ -93,7 +93,7 @@ def test_a_tool_frame_that_the_robot_lacks_is_refused_unless_a_tip_says_what_it_
     iparam.Recording("arm.urdf", named, made.metadata).save("eye.parquet")
     assert main(["identify", "payload", "eye.parquet", "--robot", "arm.urdf"]) == 2
     assert "has no frame 'eye'" in (err := capsys.readouterr().err)
-    assert "if it is another name for 'tool0', say so with --tip tool0" in err
+    assert "if it is another name for 'tool0', say that 'tool0' is the tip" in err
     arm = ["--robot", "arm.urdf", "--tip", "camera"]
     assert main(["identify", "payload", "eye.parquet", *arm, "--output", "eye.json"]) == 0
     found = json.loads((files / "eye.json").read_text())

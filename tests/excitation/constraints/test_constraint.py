@@ -93,7 +93,7 @@ def test_limits_that_leave_no_room_and_bad_limits_are_refused() -> None:
         JointLimitConstraint(0, [0.0, np.nan], [1.0, 1.0], ("a", "b"))
     with pytest.raises(iparam.InputError, match="order must be"):
         JointLimitConstraint(4, [0.0], [1.0], ("a",))
-    with pytest.raises(iparam.InputError, match="must be positive, got -1"):
+    with pytest.raises(iparam.InputError, match="displacement must be positive"):
         ToolDisplacementConstraint.from_start(UR5E, Q0, -1.0)
     with pytest.raises(iparam.InputError, match="half_extents must be positive"):
         PayloadBox([0.1, 0.0, 0.1], [0, 0, 0])

@@ -95,7 +95,7 @@ def test_what_is_asked_for_never_widens_what_is_known(tmp_path: Path) -> None:
 
 def test_a_range_of_one_point_is_no_range(tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(urdf({**SOME, "turn": 'lower="0" upper="0" velocity="1"'}), encoding="utf-8")
-    with pytest.raises(InfeasibleError, match=r"arm.urdf: joint 'turn' has lower = upper = 0.*lock=turn=0$"):
+    with pytest.raises(InfeasibleError, match=r"arm.urdf: joint 'turn' has lower = upper = 0.*lock = turn=0$"):
         planning_problem(iparam.load_robot(tmp_path / "arm.urdf"))
     held = iparam.load_robot(tmp_path / "arm.urdf", lock={"turn": 0.0})
     assert held.lock == {"turn": 0.0}  # said again by what is planned: without it, the joint would move
@@ -104,7 +104,7 @@ def test_a_range_of_one_point_is_no_range(tmp_path: Path) -> None:
 
 def test_a_slide_without_ends_is_not_moved(tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(urdf({**SOME, "lift": 'velocity="1" effort="9"'}), encoding="utf-8")
-    with pytest.raises(InfeasibleError, match=r"arm.urdf: joint 'lift' slides, .* no range: .*lock=lift=METRES"):
+    with pytest.raises(InfeasibleError, match=r"arm.urdf: joint 'lift' slides, .* no range: .*lock=\.\.\."):
         usable_limits(iparam.load_robot(tmp_path / "arm.urdf"), PlanningLimits())
     held = iparam.load_robot(tmp_path / "arm.urdf", lock={"lift": 0.2})
     assert held.joint_names == ("turn", "bend")

@@ -106,5 +106,5 @@ def test_an_option_does_not_contradict_the_header(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.signal("q").values, Q, rtol=1e-12)
     with pytest.raises(ContradictionError, match="in ms by the file's header and in s as stated"):
         Recording.load(path, time_unit="s")
-    with pytest.raises(ContradictionError, match="q0 is in deg by the header and in radians by angles="):
+    with pytest.raises(ContradictionError, match="q0 is in deg by the header and in radians as stated"):
         Recording.load(path, angles="radians")

@@ -141,7 +141,7 @@ def test_base_cuts_off_what_is_before_it(load: Callable[..., Robot]) -> None:
 
 
 def test_a_branching_tree_needs_a_tip(load: Callable[..., Robot]) -> None:
-    with pytest.raises(RobotModelError, match=r"arm\.urdf.*tip=.*'left', 'shutter', 'right'"):
+    with pytest.raises(RobotModelError, match=r"arm\.urdf.*'left', 'shutter', 'right'.*tip="):
         load(*GRIPPER)
 
 
@@ -269,7 +269,7 @@ ARM = (link("a"), link("b"))
         ((*ARM, joint("j", "continuous", "a", "b", "<origin xyz='0 0 1_0'/>")), "attribute 'xyz'.*'1_0'"),
         ((*ARM, joint("j", "continuous", "a", "b", "<origin xyz='0 0 0,1'/>")), "attribute 'xyz'.*'0,1'"),
         ((*ARM, joint("j", "continuous", "a", "b", "<origin rpy='0 0 ${pi}'/>")), "xacro"),
-        ((*ARM, joint("j", "continuous", "a", "b", "<origin quat_xyzw='0 0 0 1'/>")), "quat_xyzw.*rpy="),
+        ((*ARM, joint("j", "continuous", "a", "b", "<origin quat_xyzw='0 0 0 1'/>")), "quat_xyzw.*rpy"),
         ((*ARM, joint("j", "continuous", "a", "b", "<origin xyz='0 0 1e308'/>")), r"'xyz' must be within \+-1e\+09"),
         ((*ARM, joint("j", "continuous", "a", "b", "<origin rpy='0 0 1e10'/>")), r"'rpy' must be within \+-1e\+09"),
         ((*ARM, joint("j", "continuous", "a", "b", "<axis xyz='0 0 1e308'/>")), r"'xyz' must be within \+-1e\+09"),

@@ -201,7 +201,7 @@ def _state(port: ArticulationPort, environment: int) -> tuple[FloatArray, FloatA
 
 
 def _number(value: float, name: str) -> float:
-    number = as_float_array(value, f"{name}=")
+    number = as_float_array(value, name)
     if number.shape != ():
         raise InputError(argument=name, problem=f"must be one number of seconds, got shape {number.shape}")
     return float(number)

@@ -135,7 +135,7 @@ def _check_ranges(robot: Robot, endless: NDArray[np.bool_]) -> None:
         raise InfeasibleError(
             f"{where}: joint {joint!r} has lower = upper = {at:g}, no room to move. State its range there (a joint "
             f"that turns without end is continuous), or hold it",
-            argument="lock",
+            fix={"lock": f"{joint}={at:g}"},
         )
 
 
