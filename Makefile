@@ -19,7 +19,7 @@ INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-native lint-native test-all test-extras docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean
+.PHONY: help demo test test-native lint-native test-all docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -32,11 +32,8 @@ demo: $(READY_RUN)  ## install what a user needs, run iparam demo
 test: lint  ## lint, types, import layers, then the tests of every module and law: minutes
 	$(PYTEST) -n $(JOBS) --dist loadfile --quick
 
-test-all: lint  ## the same with studies by repetition, further arms and logs, every page in a browser: what CI runs
-	$(PYTEST) -n $(JOBS) --dist loadfile
-
-test-extras: $(READY_DEV)  ## each extra, installed alone into an environment of its own and used: minutes of pip
-	IPARAM_TEST_EXTRAS=1 $(PYTEST) tests/test_extras.py
+test-all: lint  ## the same with studies by repetition, every page in a browser, and each extra installed alone: what CI runs
+	IPARAM_TEST_EXTRAS=1 $(PYTEST) -n $(JOBS) --dist loadfile
 
 docs: $(READY_DEV)  ## the site in build/docs: runs every example; a warning or a dead link is an error
 	MPLBACKEND=agg OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs

@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
+from scipy.signal import savgol_filter
 from scipy.special import stdtrit
 from side_by_side import best_times, in_workers, print_table
 
@@ -38,7 +39,7 @@ from iparam.estimation.estimators.recursive import RecursiveLeastSquaresState
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
 from iparam.estimation.payload.identify import PayloadBias
 from iparam.excitation.prediction import predict_precision
-from iparam.motion.sources import SavitzkyGolayMotion
+from iparam.motion import MotionEstimate
 from iparam.recording import Recording
 from iparam.rounding import NORMAL_95
 from iparam.sensing import Correction, MeasurementNoise, NoiseModel, noise_preset
@@ -62,9 +63,18 @@ def noisy(noise: NoiseModel, seed: int) -> Recording:
     return noise.apply(run().recording, seed)
 
 
+class LocalPolynomials:
+    """The motion by SciPy's filter of Savitzky and Golay, over 15 samples."""
+
+    def motion(self, recording: Recording, robot: iparam.Robot) -> MotionEstimate:
+        angles = recording.signal("q")
+        parts = [savgol_filter(angles.values, 15, 4, deriv=k, delta=1.0 / angles.rate, axis=0) for k in range(3)]
+        return MotionEstimate(angles.time, *parts)
+
+
 def fit_poor_smoothing(seed: int) -> list[np.ndarray]:
     recording, robot = noisy(UR5E, seed), iparam.load_robot("ur5e")
-    problem = problem_from_recording(recording, robot, motion=SavitzkyGolayMotion(window=15), instruments=True)
+    problem = problem_from_recording(recording, robot, motion=LocalPolynomials(), instruments=True)
     return [estimator.fit(problem).phi for estimator in POOR.values()]
 
 

@@ -1,16 +1,26 @@
 """Kinematics, dynamics and regressors against Pinocchio, on 10,000 random states of a UR5, in one run.
 
-Pinocchio is called once a sample from Python, as a Python user calls it; its model comes from example-robot-data's
-URDF, and ours is loaded from the same file. Run: make bench, or python benchmarks/bench_rigid_body.py
+Pinocchio is called in C++ in a loop over the samples, compiled with the headers of its wheel (`pinocchio_in_cpp.py`); where
+that is not possible, which the table says, once a sample from Python. Its model comes from example-robot-data's URDF,
+and ours is loaded from the same file. Run: make bench, or
+
+    python benchmarks/bench_rigid_body.py [--before PYTHON]
+
+--before names the Python of an environment with another revision of iparam, which takes turns with this one.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
+import subprocess
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from pinocchio_in_cpp import Loop, MissingError, loops
 from side_by_side import best_times, print_table
 
 import iparam
@@ -21,91 +31,152 @@ URDF = Path(sysconfig.get_paths()["purelib"]) / (
 )
 
 
+GOALS = {
+    "tool_motion": 10.0,
+    "wrench_regressor": 10.0,
+    "inverse_dynamics": 10.0,
+    "mass_matrix": 10.0,
+    "joint_torque_regressor": 4.0,
+}
+ROUNDS = 40  # a job of some milliseconds needs many before its best one was disturbed by nobody
+
+CASES = """
+import sys
+import numpy as np
+import iparam
+
+robot = iparam.load_robot(sys.argv[1], tip="tool0")
+rng = np.random.default_rng(0)
+q, dq, ddq = (rng.uniform(-3, 3, (int(sys.argv[2]), 6)) for _ in range(3))
+cases = {
+    "tool_motion": lambda: iparam.tool_motion(robot, q, dq, ddq),
+    "wrench_regressor": lambda: iparam.wrench_regressor(robot, q, dq, ddq),
+    "inverse_dynamics": lambda: iparam.inverse_dynamics(robot, q, dq, ddq),
+    "mass_matrix": lambda: iparam.mass_matrix(robot, q),
+    "joint_torque_regressor": lambda: iparam.joint_torque_regressor(robot, q, dq, ddq),
+}
+"""
+"""What is timed here, and in the other environment."""
+
+TURNS = """
+import time
+iparam.set_num_threads(1)
+for name in map(str.strip, sys.stdin):
+    start = time.perf_counter()
+    cases[name]()
+    print(time.perf_counter() - start, flush=True)
+"""
+
+
+class Before:
+    """Another revision of iparam in a process of its own, which computes when it is asked to."""
+
+    def __init__(self, python: str) -> None:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command = [python, "-P", "-c", CASES + TURNS, str(URDF), str(SAMPLES)]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
+        for name in GOALS:
+            self.seconds(name)  # what is compiled at first use
+
+    def seconds(self, name: str) -> float:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(name, file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", metavar="PYTHON", help="of an environment with another revision")
+    before = parser.parse_args().before
     robot = iparam.load_robot(URDF, tip="tool0")
-    model = pin.buildModelFromUrdf(str(URDF))
-    data, tool = model.createData(), model.getFrameId("tool0")
+    against_pinocchio(None if before is None else Before(before))
     rng = np.random.default_rng(0)
-    q, dq, ddq = (rng.uniform(-3, 3, (SAMPLES, 6)) for _ in range(3))
-    states = list(zip(q, dq, ddq, strict=True))
+    single_sample(robot, *rng.uniform(-3, 3, (3, 6)))
+    growth_in_samples(robot)
+    growth_in_joints()
 
-    def pin_motion() -> None:
-        for state in states:
-            pin.forwardKinematics(model, data, *state)
 
-    def pin_wrench_regressor() -> None:
-        for state in states:
-            pin.rnea(model, data, *state)  # the accelerations with gravity, which the regressor needs
-            pin.frameBodyRegressor(model, data, tool)
-
-    def pin_rnea() -> None:
-        for state in states:
-            pin.rnea(model, data, *state)
-
-    def pin_crba() -> None:
-        for position, _, _ in states:
-            pin.crba(model, data, position)
-
-    def pin_torque_regressor() -> None:
-        for state in states:
-            pin.computeJointTorqueRegressor(model, data, *state)
-
-    cases = [
-        ("tool motion", 3.0, lambda: iparam.tool_motion(robot, q, dq, ddq), pin_motion, "forwardKinematics(q, v, a)"),
-        (
-            "wrench regressor",
-            3.0,
-            lambda: iparam.wrench_regressor(robot, q, dq, ddq),
-            pin_wrench_regressor,
-            "rnea + frameBodyRegressor",
-        ),
-        ("inverse dynamics", 2.0, lambda: iparam.inverse_dynamics(robot, q, dq, ddq), pin_rnea, "rnea"),
-        ("mass matrix", 1.5, lambda: iparam.mass_matrix(robot, q), pin_crba, "crba"),
-        (
-            "joint-torque regressor",
-            1.5,
-            lambda: iparam.joint_torque_regressor(robot, q, dq, ddq),
-            pin_torque_regressor,
-            "computeJointTorqueRegressor",
-        ),
-    ]
+def against_pinocchio(before: Before | None) -> None:
+    made: dict = {}
+    exec(compile(CASES.replace("sys.argv[1]", repr(str(URDF))).replace("sys.argv[2]", str(SAMPLES)), "cases", "exec"), made)
+    state = made["q"], made["dq"], made["ddq"]
+    model = pin.buildModelFromUrdf(str(URDF))
+    try:
+        theirs, language = loops(model, "tool0"), "C++"
+    except MissingError as error:
+        theirs, language = loops_in_python(model), f"Python ({error})"
     rows = []
-    for name, goal, ours, theirs, call in cases:
+    for name, goal in GOALS.items():
+        ours = made["cases"][name]
 
-        def one_core(ours=ours) -> None:
+        def one_core(ours: Callable[[], object] = ours) -> None:
             iparam.set_num_threads(1)
             ours()
 
-        def all_cores(ours=ours) -> None:
+        def all_cores(ours: Callable[[], object] = ours) -> None:
             iparam.set_num_threads(None)
             ours()
 
-        # A job of some milliseconds needs many rounds before its best one was disturbed by nobody.
-        times = best_times({"one": one_core, "all": all_cores, "pin": theirs}, rounds=40)
+        rivals = {"one": one_core, "all": all_cores, "pin": lambda name=name: theirs[name](*state)}
+        if name == "joint_torque_regressor":
+            rivals["memory"] = lambda: np.empty((SAMPLES, 6, 60)).fill(1.0)
+        earlier = np.inf
+        times = dict.fromkeys(rivals, np.inf)
+        for _ in range(ROUNDS):
+            for key, value in best_times(rivals, rounds=1).items():
+                times[key] = min(times[key], value)
+            if before is not None:
+                earlier = min(earlier, before.seconds(name))
         one, every, pinocchio = (times[key] / SAMPLES * 1e6 for key in ("one", "all", "pin"))
+        known = "" if before is None else f"{earlier / SAMPLES * 1e6:.2f}"
         rows.append(
-            [
-                name,
-                call,
-                f"{pinocchio:.2f}",
-                f"{one:.2f}",
-                f"{pinocchio / one:.1f}x (goal {goal:g}x)",
-                f"{one / every:.2f}x",
-            ]
+            [name, f"{pinocchio:.2f}", known, f"{one:.3f}", f"{pinocchio / one:.1f}x (goal {goal:g}x)", f"{one / every:.2f}x"]
         )
     iparam.set_num_threads(None)
     header = [
         "what",
-        "Pinocchio call",
-        "Pinocchio us",
+        f"Pinocchio in {language}, us",
+        "before, us",
         "iparam us",
         "ratio, one core",
         f"{iparam.get_num_threads()} cores: further",
     ]
     print_table(f"Time a sample, {SAMPLES} random states of a UR5 (6 joints)", header, rows)
-    single_sample(robot, q[0], dq[0], ddq[0])
-    growth_in_samples(robot)
-    growth_in_joints()
+    written = SAMPLES * 6 * 60 * 8
+    rates = [written / times[key] / 1e9 for key in ("one", "memory")]
+    slower = f"{rates[1] / rates[0]:.2f}x (goal: at most 2x)"
+    print_table(
+        "The joint-torque regressor and the memory, one core",
+        ["regressor written GB/s", "a new array filled GB/s", "slower"],
+        [[f"{rates[0]:.0f}", f"{rates[1]:.0f}", slower]],
+    )
+
+
+def loops_in_python(model: pin.Model) -> dict[str, Loop]:
+    data, tool = model.createData(), model.getFrameId("tool0")
+
+    def wrench_regressor(*state: np.ndarray) -> None:
+        pin.rnea(model, data, *state)  # the accelerations with gravity, which the regressor needs
+        pin.frameBodyRegressor(model, data, tool)
+
+    algorithms = {
+        "tool_motion": lambda *state: pin.forwardKinematics(model, data, *state),
+        "wrench_regressor": wrench_regressor,
+        "inverse_dynamics": lambda *state: pin.rnea(model, data, *state),
+        "mass_matrix": lambda q, *_: pin.crba(model, data, q),
+        "joint_torque_regressor": lambda *state: pin.computeJointTorqueRegressor(model, data, *state),
+    }
+
+    def loop(algorithm: Callable[..., object]) -> Loop:
+        def run(*states: np.ndarray) -> None:
+            for state in zip(*states, strict=True):
+                algorithm(*state)
+
+        return run
+
+    return {name: loop(algorithm) for name, algorithm in algorithms.items()}
 
 
 def single_sample(robot: iparam.Robot, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> None:

@@ -99,7 +99,7 @@ def test_every_extra_is_tried_or_said_to_be_elsewhere() -> None:
     assert set(project["optional-dependencies"]) == {*USES, *ELSEWHERE}
 
 
-@pytest.mark.skipif("IPARAM_TEST_EXTRAS" not in os.environ, reason="make test-extras does it, which takes minutes")
+@pytest.mark.skipif("IPARAM_TEST_EXTRAS" not in os.environ, reason="make test-all does it, which takes minutes")
 @pytest.mark.parametrize("extra", USES)
 def test_an_extra_alone_brings_what_it_is_for(extra: str, built: Built, bare: Path, work: Path, tmp_path: Path) -> None:
     if extra == "ur" and sys.version_info >= (3, 13):

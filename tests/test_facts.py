@@ -15,6 +15,9 @@ SOURCE = Path(iparam.__file__).resolve().parent
 TEXTS = {"message", "messages", "warnings", "sentence", "complaint"}
 """Attributes that hold sentences for people."""
 
+KEYS = {"error", "message", "warnings", "sentence"}
+"""Entries of documents and tables that hold them."""
+
 LOOKS = {
     *("startswith", "endswith", "find", "index", "partition", "rpartition", "split", "rsplit", "replace"),
     *("removeprefix", "removesuffix", "match", "fullmatch", "search", "sub", "findall", "count"),
@@ -37,6 +40,10 @@ def is_text(node: ast.AST, errors: set[str]) -> bool:
     """Whether an expression is the text of a remark, a cause or an error."""
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and part.attr in TEXTS:
+            return True
+        if isinstance(part, ast.Name) and part.id in TEXTS - {"message", "messages"}:  # those of ROS are no sentences
+            return True
+        if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant) and part.slice.value in KEYS:
             return True
         if (
             isinstance(part, ast.Call)
@@ -76,6 +83,9 @@ def test_no_module_decides_by_a_sentence(path: Path) -> None:
         "x = [one for one in estimate.warnings if one.startswith('The data')]\nestimate.warnings[0].startswith('a')",
         "try:\n    f()\nexcept ValueError as error:\n    if 'robot' in str(error): pass",
         "re.search('robot', cause.sentence)",
+        "_TOO_FEW.search(error.message)",
+        "row['error'].replace(row['source'], '')",
+        "if sentence.startswith('The'): pass",
     ],
 )
 def test_the_rule_finds_decisions_by_text(code: str) -> None:
@@ -103,3 +113,48 @@ def test_no_module_outside_the_commands_names_an_option(path: Path) -> None:
 @pytest.mark.parametrize("code", ["raise InputError('name it with --robot')", "x = f'{path}: --rows {rows}'"])
 def test_the_rule_finds_options(code: str) -> None:
     assert list(options_in(ast.parse(code)))
+
+
+ARGUMENT = re.compile(r"(?<![^\s(])([a-z][a-z_]*)=(?!\")")
+NO_ARGUMENTS = {
+    "bridges/bag": {"journal_mode"},  # a word of SQLite
+    "bridges/isaac": {
+        "joints",
+        "step",
+        "dt",
+        "wrench",
+        "robot",
+        "units",
+        "meters",
+        "update_period",
+    },  # only for programs
+    "excitation": {"mass", "name"},  # targets such as mass=0.5%
+    "motion/orientation.py": {"qx", "qw"},  # columns, in a map
+    "recording/signal.py": {"unit", "frame"},  # how a Signal shows itself
+    "robot/urdf/elements.py": {"link"},  # an attribute of a URDF
+}
+"""What looks like an argument in a text and is none, by folder or file."""
+
+
+def arguments_in(tree: ast.AST) -> Iterator[str]:
+    """The arguments that sentences of a module name as ``name=``."""
+    comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in comments:
+            yield from ARGUMENT.findall(node.value) if " " in node.value and "<" not in node.value else ()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(SOURCE.rglob("*.py")) if not path.is_relative_to(SOURCE / "cli")],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_no_sentence_names_an_argument_that_its_error_should_carry(path: Path) -> None:
+    """It would be told so to those who typed a command; the fields of an error are written as options."""
+    place = path.relative_to(SOURCE).as_posix()
+    others = {name for key, names in NO_ARGUMENTS.items() if place.startswith(key) for name in names}
+    assert not set(arguments_in(ast.parse(path.read_text(encoding="utf-8")))) - others
+
+
+def test_the_rule_finds_arguments() -> None:
+    assert list(arguments_in(ast.parse("raise InputError(f'say with tip= which link')"))) == ["tip"]

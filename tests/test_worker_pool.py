@@ -90,7 +90,7 @@ def test_the_end_does_not_wait_for_what_is_under_way() -> None:
 
 @pytest.mark.parametrize("count", [0, -1, True, 1.5])
 def test_no_number_of_processes(count: int) -> None:
-    with pytest.raises(InputError, match="workers= must be a whole number from 1"):
+    with pytest.raises(InputError, match="workers must be a whole number from 1"):
         WorkerPool(count)
 
 

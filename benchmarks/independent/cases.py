@@ -113,7 +113,7 @@ def log_of(case: Case, time: np.ndarray, q: np.ndarray, wrench: np.ndarray) -> L
 def case(number: int, sound: bool = True) -> Case:
     """The case of that number; one that is not ``sound`` is to get a mistake, and has no other fault."""
     random = np.random.default_rng([SEED, number, 0 if sound else 1])
-    arm = list(ARMS.values())[number % len(ARMS)]
+    arm = list(ARMS.values())[(number if sound else number + number // 30) % len(ARMS)]
     if sound:
         preset = str(random.choice(["exact", "calibrated", "lab"], p=[0.4, 0.3, 0.3]))
         motion = str(random.choice(list(MOTIONS), p=[0.4, 0.25, 0.1, 0.25]))

@@ -79,15 +79,18 @@ def whitened(columns: np.ndarray, noise: Noise, channel: int, time: np.ndarray) 
     return white
 
 
-def stated_rows(case: Case, time: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """(T, 6, 16) of load and bias by the angles as recorded, smoothed and differentiated as in a textbook."""
+def stated_motion(case: Case, time: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(T, n) angles as recorded, smoothed and differentiated as in a textbook."""
     period = float((time[-1] - time[0]) / (len(time) - 1))
     window = max(5, 2 * round(0.5 * WINDOW / period) + 1)
     smooth = savgol_filter(q, window, 3, axis=0)
     dq = np.gradient(smooth, period, axis=0)
-    rows = load_rows(
-        flange_motion(case.rig.arm, smooth, dq, np.gradient(dq, period, axis=0)), np.array(case.rig.arm.gravity)
-    )
+    return smooth, dq, np.gradient(dq, period, axis=0)
+
+
+def stated_rows(case: Case, time: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """(T, 6, 16) of load and bias by that motion."""
+    rows = load_rows(flange_motion(case.rig.arm, *stated_motion(case, time, q)), np.array(case.rig.arm.gravity))
     return np.concatenate([rows, np.broadcast_to(np.eye(6), (len(rows), 6, 6))], axis=2)
 
 

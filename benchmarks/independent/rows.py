@@ -16,6 +16,7 @@ import numpy as np
 import iparam
 from independent.arms import Arm
 from independent.cases import Case, Log, case
+from independent.free_spectrum import free_spectrum
 from independent.loads import shown
 from independent.mistakes import MISTAKES, ORIENTATIONS
 from independent.references import SEEN, left_over, oracle, textbook
@@ -29,26 +30,18 @@ STOPPED = "error"
 
 UNKNOWN = [float("nan")] * 10
 EMPTY: Row = {
-    "corpus": "",
-    "name": "",
-    "group": "",
-    "preset": "",
-    "features": "",
-    "wrong": False,
-    "visible": False,
+    **dict.fromkeys(("corpus", "name", "group", "preset", "features", "fix", "fixed_verdict", "problem"), ""),
+    **dict.fromkeys(("wrong", "visible"), False),
     "verdict": STOPPED,
-    "error": float("nan"),
-    "mass_error": float("nan"),
+    "rank": 0,
+    "seconds": 0.0,
+    **dict.fromkeys(("error", "mass_error", "fixed_error"), float("nan")),
     "causes": [],
     "codes": [],
     "rules": [],
-    "rank": 0,
-    "fix": "",
-    "fixed_verdict": "",
-    "fixed_error": float("nan"),
-    "seconds": 0.0,
-    "problem": "",
-    **dict.fromkeys(("truth", "value", "sd", "oracle", "oracle_sd", "textbook", "textbook_sd"), UNKNOWN),
+    **dict.fromkeys(
+        ("truth", "value", "sd", "oracle", "oracle_sd", "textbook", "textbook_sd", "model", "model_sd"), UNKNOWN
+    ),
 }
 """A row of which nothing is known; the last ones are mass, centre of mass and inertia about it."""
 
@@ -61,12 +54,19 @@ def examined(identify: Callable[[dict[str, Any]], Any], phis: Sequence[np.ndarra
     try:
         document = identify({}).to_document()
     except IparamError as error:
-        took = time.process_time() - start
-        return {"seconds": took, "problem": f"{type(error).__name__}: {error}"[:300], "truth": (truths or [UNKNOWN])[0]}
+        named = [name for name in dict.fromkeys((error.argument, *error.fix)) if name]
+        return {
+            "seconds": time.process_time() - start,
+            "truth": (truths or [UNKNOWN])[0],
+            "causes": named,
+            "fix": str(error.fix or ""),
+            "problem": f"{type(error).__name__}: {error}"[:300],
+            "rank": _rank([[one] for one in named], causes),
+        }
     row = {"seconds": time.process_time() - start, **of_document(document, truths)}
     named = [[one] for one in row["causes"]] or [[]]
     named[0] = [*named[0], *_codes(document, (Severity.CORRECTED, Severity.DOUBT))]
-    row["rank"] = next((rank for rank, slugs in enumerate(named, 1) if set(slugs) & set(causes)), 0)
+    row["rank"] = _rank(named, causes)
     if found := document["assessment"]["causes"]:
         row["fix"] = str(found[0]["fix"] or "")
         if causes and found[0]["fix"]:
@@ -74,6 +74,11 @@ def examined(identify: Callable[[dict[str, Any]], Any], phis: Sequence[np.ndarra
                 after = of_document(identify(_settings_of(found[0]["fix"])).to_document(), truths)
                 row |= {"fixed_verdict": after["verdict"], "fixed_error": after["error"]}
     return row
+
+
+def _rank(named: Sequence[Sequence[str]], right: Sequence[str]) -> int:
+    """Which of what is named is right, from 1; 0 where none is."""
+    return next((rank for rank, slugs in enumerate(named, 1) if set(slugs) & set(right)), 0)
 
 
 def of_document(document: dict[str, Any], truths: Sequence[np.ndarray]) -> Row:
@@ -165,7 +170,12 @@ def mistaken_row(number: int) -> Row:
 
 def _references(own: Case) -> Row:
     best, plain = oracle(own), textbook(own)
+    model = {}
+    if own.kinds[0] != "static-poses":
+        found = free_spectrum(own)
+        model = {"model": found.values, "model_sd": found.deviations}
     return {
+        **model,
         "oracle": best.values,
         "oracle_sd": best.deviations,
         "textbook": plain.values,

@@ -112,18 +112,42 @@ def claims_of_random(rows: Sequence[Row]) -> list[list[str]]:
         ["error over the oracle's, clean", str(len(clean)), f"{rms_over_oracle(clean):.2f}", "1.02"],
         ["... the textbook's", str(len(clean)), f"{rms_over_oracle(clean, 'textbook'):.2f}", ""],
     ]
-    return [*table, _seconds(rows)]
+    return [*table, *claims_of_model(rows), _seconds(rows)]
+
+
+def claims_of_model(rows: Sequence[Row]) -> list[list[str]]:
+    """What one linear model with a free spectrum would make of the same recordings, those in motion."""
+    own = [row | {"value": row["model"], "sd": row["model_sd"]} for row in rows if np.isfinite(row["model"]).all()]
+    if not own:
+        return []
+    off = np.abs(np.concatenate([errors(row) for row in own]))
+    elastic = [row for row in own if "elastic" in row["features"].split()]
+    clean, pink = [row for row in own if is_clean(row)], [row for row in own if row["group"] == "1/f"]
+    return [
+        [
+            "free spectrum: more than 4 sd off",
+            str(len(own)),
+            str(sum(np.abs(errors(row)).max() > FAR for row in own)),
+            "",
+        ],
+        ["... coverage", str(off.size), _share(off <= HALF_95), "93-97 %"],
+        ["... width, clean", str(len(clean)), _median(clean), "1.05"],
+        ["... width, 1/f", str(len(pink)), _median(pink), "1.5"],
+        ["... width, elastic", str(len(elastic)), _median(elastic), ""],
+        ["... width, p90 of all", str(len(own)), f"{_quantile(own, 0.9):.2f}", "5"],
+        ["... error, clean", str(len(clean)), f"{rms_over_oracle(clean):.2f}", "1.02"],
+    ]
 
 
 def claims_of_mistakes(rows: Sequence[Row]) -> list[list[str]]:
     """Of logs in which something is wrong."""
     told = [row for row in rows if not (is_trusted(row) and row["error"] <= FAR)]
-    followed = [row for row in told if row["fixed_verdict"]]
+    followed, named = [row for row in told if row["fixed_verdict"]], any(row["rank"] for row in rows)
     table = [
         _counted("wrong and confident", rows, is_wrong_and_confident, ""),
         _counted("first cause's fix works when followed, of all told", told, _fix_works, "80 %"),
         _counted("... of those whose first cause has one", followed, _fix_works, ""),
-        _counted("cause among the first two", told, lambda row: 1 <= row["rank"] <= 2, "85 %"),
+        *([_counted("cause among the first two", told, lambda row: 1 <= row["rank"] <= 2, "85 %")] if named else []),
         _counted("refused, though within 2 sd and 5 %", rows, is_needlessly_refused, ""),
     ]
     if any(row["visible"] for row in rows):

@@ -112,7 +112,8 @@ def _candidates() -> Iterator[Compiler]:
         if found:
             yield Compiler((found,))
     if importlib.util.find_spec("ziglang"):
-        yield Compiler((sys.executable, "-m", "ziglang", "c++"), zig=True)
+        # Not "c++", which would first compile a C++ library, for a minute.
+        yield Compiler((sys.executable, "-m", "ziglang", "cc"), zig=True)
 
 
 def _works(compiler: Compiler) -> bool:

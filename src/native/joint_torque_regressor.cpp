@@ -1,5 +1,6 @@
 // The joint-torque regressor of the arm itself: its torques are Y times the inertial parameters of its bodies.
 #include "body_regressor.hpp"
+#include "streaming.hpp"
 
 using namespace IPARAM_PATH;
 
@@ -10,7 +11,12 @@ KERNEL(void, joint_torque_regressor)(long long samples, long long joints, const 
     for_joints(joints, [&](auto n) {
         auto screws = per_joint<Twist>(n);
         const long long size = 10 * n * n;
+        const bool streamed = samples * size * (long long)sizeof(double) > BEYOND_CACHES;
+        PerJoint<Lanes, 640> matrices(streamed ? size : 0); // of a block
+        double* const nearby = reinterpret_cast<double*>(&matrices[0]);
         for_blocks(samples, [&](const Block& block) {
+            const Block target = {0, block.count};
+            double* __restrict const rows = streamed ? nearby : out + block.first * size;
             Frame frame = base_frame();
             FrameMotion motion = base_at_rest(gravity);
             for (long long b = 0; b < n; b++) {
@@ -24,13 +30,17 @@ KERNEL(void, joint_torque_regressor)(long long samples, long long joints, const 
                 Lanes row[10];
                 for (long long i = 0; i <= b; i++) {
                     torque_row(seen_from(link, screws[i]), own, row);
-                    block.store_row<10>(out, size, (i * n + b) * 10, row);
+                    target.store_row<10>(rows, size, (i * n + b) * 10, row);
                 }
                 for (Lanes& entry : row)
                     entry = all(0.0);
                 for (long long i = b + 1; i < n; i++) // a body does not load the joints behind it
-                    block.store_row<10>(out, size, (i * n + b) * 10, row);
+                    target.store_row<10>(rows, size, (i * n + b) * 10, row);
             }
+            if (streamed)
+                stream(out + block.first * size, nearby, block.count * size);
         });
+        if (streamed)
+            end_of_stream();
     });
 }

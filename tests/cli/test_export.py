@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from made_results import made_result
 
+import iparam
 from iparam.cli.main import main
 from iparam.estimation import Estimate
 from iparam.estimation.payload.estimate_assembly import widened
@@ -188,9 +190,9 @@ def test_inconsistent_results_need_force(folder: Path, capsys: pytest.CaptureFix
         (
             ["result.json", "--stage", "arm.usda"],
             2,
-            "weighs 1 kg already: --own-mass add if it carries the load, --own-",
+            "(--own-mass)",
         ),
-        (["result.json", "--stage", "arm.urdf"], 2, "is no USD file"),
+        (["result.json", "--stage", "arm.urdf"], 2, "--stage must be a USD file"),
         (["result.json", "--stage", "nothing.usd"], 1, "nothing.usd does not exist"),
         (["known.json", "--format", "mjcf", "--samples", "3"], 2, "give --output, or --format csv for one table"),
         (["known.json", "--format", "csv", "--samples", "0"], 2, "--samples must be from 1 to 100000, got 0"),
@@ -219,3 +221,20 @@ def test_what_a_remark_does_to_a_terminal(folder: Path, capsys: pytest.CaptureFi
     out, err = capsys.readouterr()
     assert "\x1b" not in out + err
     assert err == "iparam: warning: red\\x1b[31m\\nalert\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "mass", "robot"), [("urscript", 100.0, ""), ("urscript", 8.0, "ur5e"), ("franka", 8.0, "")]
+)
+def test_a_controller_is_told_no_load_that_its_arms_do_not_carry(
+    name: str, mass: float, robot: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    phi = iparam.InertialParameters.box(mass, (0.1, 0.1, 0.1)).phi
+    estimate = dataclasses.replace(iparam.Estimate.from_phi(phi), robot=robot)
+    estimate.save(tmp_path / "heavy.json")
+    command = ["export", str(tmp_path / "heavy.json"), "--format", name]
+    assert main(command) == 1
+    said = capsys.readouterr()
+    assert (said.out, f"{mass:g} kg" in said.err, "--force" in said.err) == ("", True, True)
+    assert main([*command, "--force"]) == 0
+    assert main(["export", str(tmp_path / "heavy.json"), "--format", "urdf"]) == 0

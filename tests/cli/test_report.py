@@ -114,7 +114,6 @@ def test_verify_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "unknown method 'magic'",
         ),
         (["demo", "--time-budget", "0"], 2, "--time-budget must be a positive time"),
-        (["demo", "--seconds-budget", "0"], 2, "--seconds-budget must be a positive time"),
         (["demo", "--seed", "-1"], 2, "--seed must be at least 0"),
         (["demo", "--output-dir", "result.json/demo"], 2, "result.json is no folder"),
     ],

@@ -225,7 +225,8 @@ def test_the_checker_of_the_reference_problem_takes_other_radii_margins_and_payl
     assert usual.least_clearance(robot, q0) > 0.0
     assert usual.least_clearance(robot, q0) - wide.least_clearance(robot, q0) == pytest.approx(0.03, abs=1e-12)
     thick = SphereChecker(link_radii=(0.075, 0.06, 0.05, 0.04, 0.04, 0.035), clearance=0.05)
-    assert thick.least_clearance(robot, q0) < wide.least_clearance(robot, q0)
+    # The documents' first attempt, refused at q0: 0.2231 m from the payload's centre to a joint, 0.2246 m asked for.
+    assert thick.least_clearance(robot, q0) == pytest.approx(0.2231 - (0.1346 + 0.04 + 0.05), abs=1e-4)
     sunk = SphereChecker(payload_half_extents=(0.05, 0.075, 0.5), payload_center=(0.0, 0.0, 0.5))
     assert sunk.least_clearance(robot, q0) < 0.0
     assert usual.least_clearance(robot, np.stack([q0, np.zeros(6)])).shape == (2,)
@@ -252,6 +253,11 @@ def test_the_checker_of_the_reference_problem_takes_other_radii_margins_and_payl
 def test_a_checker_that_cannot_be_is_refused(value: dict[str, Any]) -> None:
     with pytest.raises(iparam.InputError, match=next(iter(value))):
         SphereChecker(**value)
+
+
+def test_a_checker_of_another_arm_names_its_radii() -> None:
+    with pytest.raises(iparam.InputError, match="link_radii"):
+        SphereChecker(link_radii=[0.1] * 5).least_clearance(UR5E, np.zeros(6))
 
 
 def test_the_velocity_of_the_reference_problem_is_one_number_or_one_a_joint() -> None:

@@ -17,7 +17,6 @@ from iparam.export import (
     InconsistentLoadError,
     StaticLoad,
     export_load,
-    maker_remark,
     to_franka,
     to_kuka,
     to_ros2_yaml,
@@ -291,17 +290,3 @@ def test_decimal(value: float, text: str) -> None:
 )
 def test_plain_decimal(value: float, text: str) -> None:
     assert plain_decimal(value) == text
-
-
-def test_a_load_of_another_makers_arm_is_told() -> None:
-    for robot in ("panda", "robots/fr3.urdf", "panda.urdf arm:=1"):
-        said = maker_remark(robot, "urscript")
-        assert said is not None
-        assert (said.code, said.values["maker"], said.values["wanted"]) == (
-            "controller-of-other-maker", "Franka", "Universal Robots",
-        )  # fmt: skip
-    for robot, name in (("ur5e", "urscript"), ("my_arm.urdf", "urscript"), ("", "urscript"), ("panda", "json")):
-        assert maker_remark(robot, name) is None
-    said = maker_remark("ur10e", "kuka")
-    assert said is not None
-    assert said.values["maker"] == "Universal Robots"

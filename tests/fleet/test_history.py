@@ -114,10 +114,13 @@ def test_counts(rows: Rows) -> None:
     table = rows(np.array([2.0, 2.1, 2.2, 9.0]))
     table[3]["verdict"] = "refuted"
     error = {**dict.fromkeys(table[0]), "robot": "ur5e", "source": "x"}
-    table += [error | {"source": f"{n}.csv", "error": f"{n}.csv has {n} rows"} for n in range(3)]
-    table += [error | {"error": "no robot"}]
+    table += [
+        error | {"source": f"{n}.csv", "error": f"{n} rows", "error_kind": "refused", "error_place": "a.py:1"}
+        for n in range(3)
+    ]
+    table += [error | {"error": "no robot", "error_kind": "refused", "error_place": "a.py:2"}]
     bad, good = groups_of(table)
     assert (bad.arm, bad.recordings, bad.errors, np.isnan(bad.mass)) == ("", 4, 4, True)
     assert (good.arm, good.recordings, good.good, good.refuted, good.errors) == ("a", 4, 3, 1, 0)
     assert (good.mass, good.mass_scatter) == pytest.approx((2.1, 0.14826))
-    assert counted_errors(table) == [("0.csv has 0 rows", 3), ("x: no robot", 1)]
+    assert counted_errors(table) == [("0.csv: 0 rows", 3), ("x: no robot", 1)]

@@ -168,7 +168,7 @@ def test_an_interruption_before_anything_is_done_leaves_nothing(useless: Path, t
         identify_fleet([useless], tmp_path / "fleet", PLAIN, executor=Stopped(1))
     assert not (tmp_path / "fleet").exists()
     with pytest.raises(
-        InputError, match=r"layout='\{arm\}.mcap' fits none of the recordings: 0.csv, 1.csv, 2.csv and 2"
+        InputError, match=r"layout '\{arm\}.mcap' fits none of the recordings: 0.csv, 1.csv, 2.csv and 2"
     ):
         identify_fleet([useless], tmp_path / "fleet", FleetSettings(layout=Layout("{arm}.mcap")))
     assert not (tmp_path / "fleet").exists()
@@ -251,7 +251,7 @@ def test_many_recordings_in_memory_and_in_files(recorded: Make, pool: WorkerPool
     [
         ({"method": "nope"}, UnknownNameError, "unknown method 'nope'"),
         ({"method": 3}, InputError, "method must be the name of a method or an Estimator, got 3"),
-        ({"metod": "ls"}, InputError, r"takes no metod=. Did you mean method=\?"),
+        ({"metod": "ls"}, InputError, r"takes no metod. Did you mean method=\?"),
         ({"bias": "x"}, UnknownNameError, "unknown treatment of the bias 'x'"),
         ({"motion": "kalman"}, InputError, "motion must be a source of motion"),
         ({"wrench": "tcp"}, InputError, "wrench must be a source of the wrench"),

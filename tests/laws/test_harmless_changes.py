@@ -10,9 +10,12 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow.parquet
 import pytest
+import scipy.io
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
@@ -24,13 +27,17 @@ from iparam.rounding import NORMAL_95
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 ROBOT = iparam.load_robot("ur5e")
-RATE = 125.0
+RATE = 128.0
+"""A power of two: clocks that are shifted by whole seconds have the same steps to the last digit."""
+
 DIGITS = 1e-9
 """Relative to the size of a parameter: numbers that are written with all digits come back with all of them, and units
 are converted with one rounding."""
 
 PHI = iparam.Payload.box(size=(0.10, 0.16, 0.12), mass=2.0, offset=(0.01, 0.0, 0.061)).parameters.phi
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
+NOISE = np.array([0.5, 0.5, 0.5, 0.025, 0.025, 0.025])
+"""Standard deviations [N, N m]: with twice as much, such a run hardly shows how the sensor is mounted."""
 
 
 @cache
@@ -40,7 +47,7 @@ def columns(factor: float = 1.0, turn: float = 0.0) -> Mapping[str, np.ndarray]:
     """
     motion = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory.sample(fps=RATE)
     wrench = iparam.wrench_regressor(ROBOT, motion.q, motion.dq, motion.ddq) @ PHI
-    noise = np.random.default_rng(7).normal(size=wrench.shape) * np.array([1.0, 1.0, 1.0, 0.05, 0.05, 0.05])
+    noise = np.random.default_rng(7).normal(size=wrench.shape) * NOISE
     values = factor * (wrench + noise)
     angles = motion.q + 1e-5 * np.random.default_rng(8).normal(size=motion.q.shape)
     angles[:, 0] += turn
@@ -51,112 +58,127 @@ def columns(factor: float = 1.0, turn: float = 0.0) -> Mapping[str, np.ndarray]:
     }
 
 
-def table(
-    cells: Mapping[str, np.ndarray], separator: str = ",", names: Callable[[str], str] = str, comma: bool = False
-) -> str:
-    """Of a CSV file with all digits."""
+def table(cells: Mapping[str, np.ndarray], separator: str = ",", comma: bool = False) -> str:
+    """Of a text file with all digits."""
     rows = np.column_stack(list(cells.values())).tolist()
     lines = [separator.join(repr(value).replace(".", ",") if comma else repr(value) for value in row) for row in rows]
-    return "\n".join([separator.join(names(name) for name in cells), *lines]) + "\n"
+    return "\n".join([separator.join(cells), *lines]) + "\n"
+
+
+Content = tuple[tuple[str, bytes, bytes, str, str], ...]
+_found: dict[tuple[Content, str, str], Estimate] = {}
 
 
 def identified(recording: Recording) -> Estimate:
-    return identify_payload(recording, robot="ur5e")
+    """What is identified, once from recordings that are equal to the last bit."""
+    signals = sorted(recording.signals.items())
+    content = tuple((name, one.time.tobytes(), one.values.tobytes(), one.unit, one.frame) for name, one in signals)
+    key = (content, repr(sorted(recording.metadata.items())), repr(sorted(one.code for one in recording.remarks)))
+    if key not in _found:
+        _found[key] = identify_payload(recording, robot="ur5e")
+    return _found[key]
 
 
 @cache
 def reference() -> Estimate:
-    found = columns()
-    signals = {
-        "q": Signal(found["time"], np.column_stack([found[f"q{joint}"] for joint in range(6)])),
-        "wrench": Signal(found["time"], np.column_stack([found[name] for name in WRENCH])),
-    }
-    return identified(Recording("ur5e", signals))
+    return identified(recorded(columns()))
 
 
-def written(folder: Path, text: str, name: str = "log.csv") -> Recording:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return Recording.load(path, robot="ur5e")
+Cells = Mapping[str, np.ndarray]
+"""Columns by their headers."""
 
 
-UR_NAMES = {
-    "time": "timestamp",
-    **{f"q{joint}": f"actual_q_{joint}" for joint in range(6)},
+def text(separator: str, comma: bool = False, name: str = "log.csv") -> Callable[..., Recording]:
+    def read(folder: Path, cells: Cells, **how: Any) -> Recording:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(table(cells, separator, comma), encoding="utf-8")
+        return Recording.load(path, robot="ur5e", **how)
+
+    return read
+
+
+def parquet(folder: Path, cells: Cells, **how: Any) -> Recording:
+    pyarrow.parquet.write_table(pyarrow.table(dict(cells)), folder / "log.parquet")
+    return Recording.load(folder / "log.parquet", robot="ur5e", **how)
+
+
+def npz(folder: Path, cells: Cells, **how: Any) -> Recording:
+    np.savez(folder / "log.npz", **cells)
+    return Recording.load(folder / "log.npz", robot="ur5e", **how)
+
+
+def mat(folder: Path, cells: Cells, **how: Any) -> Recording:
+    scipy.io.savemat(folder / "log.mat", dict(cells))
+    return Recording.load(folder / "log.mat", robot="ur5e", **how)
+
+
+def frame(folder: Path, cells: Cells, **how: Any) -> Recording:
+    pandas = pytest.importorskip("pandas")
+    return Recording.from_pandas(pandas.DataFrame(dict(cells)), robot="ur5e", **how)
+
+
+READERS: dict[str, Callable[..., Recording]] = {
+    "commas": text(","),
+    "semicolons": text(";"),
+    "tabs": text("\t"),
+    "blanks": text(" "),
+    "decimal commas": text(";", comma=True),
+    "a longer path": text(",", name="a b/long path/run (copy) 2.txt"),
+    "parquet": parquet,
+    "npz": npz,
+    "mat": mat,
+    "data frame": frame,
 }
-PANDAS_NAMES = {**{f"q{joint}": f"position_{joint}" for joint in range(6)}}
 
 
-def of_units(units: Mapping[str, tuple[str, float]]) -> Callable[[Path], Recording]:
-    """The columns whose names begin so, in another unit that their header declares."""
+def renamed(cells: Cells, name: Callable[[str], str]) -> Cells:
+    return {name(header): values for header, values in cells.items()}
 
-    def make(folder: Path) -> Recording:
-        cells, names = {}, {}
-        for name, values in columns().items():
-            unit = next((units[start] for start in units if name == start or name[:-1] == start), None)
-            names[name] = name if unit is None else f"{name} [{unit[0]}]"
-            cells[name] = values if unit is None else values * unit[1]
-        return written(folder, table(cells, names=lambda name: names[name]))
+
+def scaled(start: str, unit: str, factor: float) -> Callable[[Cells], Cells]:
+    """The columns that begin so, in another unit that their headers declare."""
+
+    def make(cells: Cells) -> Cells:
+        of = {name for name in cells if name == start or name[:-1] == start}
+        return {f"{n}_{unit}" if n in of else n: v * factor if n in of else v for n, v in cells.items()}
 
     return make
 
 
-def reordered(folder: Path) -> Recording:
-    names = ["tz", "q3", "fx", "time", "q0", "q5", "ty", "q1", "fz", "q2", "fy", "q4", "tx"]
-    return written(folder, table({name: columns()[name] for name in names}))
+def with_more(cells: Cells) -> Cells:
+    count = len(cells["time"])
+    return {"comment_id": np.arange(float(count)), "battery": np.full(count, 47.9), **cells}
 
 
-def with_more_columns(folder: Path) -> Recording:
-    count = columns()["time"].size
-    more = {"comment_id": np.arange(float(count)), "battery": np.full(count, 47.9)}
-    return written(folder, table({**more, **columns()}))
+def in_units(cells: Cells) -> Cells:
+    """Milliseconds and degrees, which the headers do not declare."""
+    factors = {"time": 1e3, **{f"q{joint}": 180.0 / np.pi for joint in range(6)}}
+    return {name: values * factors.get(name, 1.0) for name, values in cells.items()}
 
 
-def as_parquet(folder: Path) -> Recording:
-    written(folder, table(columns())).save(folder / "log.parquet")
-    return Recording.load(folder / "log.parquet")
-
-
-def as_arrays(folder: Path) -> Recording:
-    np.savez(folder / "log.npz", **columns())
-    return Recording.load(folder / "log.npz", robot="ur5e")
-
-
-def as_frame(folder: Path) -> Recording:
-    pandas = pytest.importorskip("pandas")
-    return Recording.from_pandas(pandas.DataFrame(dict(columns())), robot="ur5e")
-
-
-def later(folder: Path) -> Recording:
-    return written(folder, table({**columns(), "time": columns()["time"] + 1000.0}))
-
-
-HARMLESS: dict[str, Callable[[Path], Recording]] = {
-    "csv": lambda folder: written(folder, table(columns())),
-    "names of UR's recorder": lambda folder: written(
-        folder, table(columns(), names=lambda name: UR_NAMES.get(name, name))
+OTHER_ORDER = ("tz", "q3", "fx", "time", "q0", "q5", "ty", "q1", "fz", "q2", "fy", "q4", "tx")
+CHANGES: dict[str, tuple[Callable[[Cells], Cells], dict[str, str]]] = {
+    "as it is": (dict, {}),
+    "names of UR's recorder": (
+        lambda cells: renamed(
+            cells, lambda name: {"time": "timestamp"}.get(name, f"actual_q_{name[1]}" if name[0] == "q" else name)
+        ),
+        {},
     ),
-    "order of columns": reordered,
-    "semicolons": lambda folder: written(folder, table(columns(), ";")),
-    "tabs": lambda folder: written(folder, table(columns(), "\t")),
-    "decimal commas": lambda folder: written(folder, table(columns(), ";", comma=True)),
-    "blanks in the header": lambda folder: written(folder, table(columns(), names=lambda name: f"  {name} ")),
-    "comments above": lambda folder: written(folder, "# logged in the lab\n" + table(columns())),
-    "further columns": with_more_columns,
-    "a longer path": lambda folder: written(folder, table(columns()), "a b/long path/run (copy) 2.txt"),
-    "degrees": of_units({"q": ("deg", 180.0 / np.pi)}),
-    "milliseconds": of_units({"time": ("ms", 1e3)}),
-    "N mm": of_units({"t": ("Nmm", 1e3)}),
-    "mN": of_units({"f": ("mN", 1e3)}),
-    "parquet": as_parquet,
-    "npz": as_arrays,
-    "pandas": as_frame,
+    "order of columns": (lambda cells: {name: cells[name] for name in OTHER_ORDER}, {}),
+    "further columns": (with_more, {}),
+    "a shifted clock": (lambda cells: {**cells, "time": cells["time"] + 4096.0}, {}),
+    "milliseconds in the header": (scaled("time", "ms", 1e3), {}),
+    "degrees in the header": (scaled("q", "deg", 180.0 / np.pi), {}),
+    "newton millimetres in the header": (scaled("t", "Nmm", 1e3), {}),
+    "millinewtons in the header": (scaled("f", "mN", 1e3), {}),
+    "stated milliseconds and degrees": (in_units, {"time_unit": "ms", "angles": "degrees"}),
+    "blanks in the header": (lambda cells: renamed(cells, lambda name: f"  {name} "), {}),
 }
 
 
 STORE = get_typestore(Stores.LATEST)
-STEP = round(1e9 / RATE)
 START = 1_700_000_000_123_456_789
 """Of a day in 2023 [ns]."""
 
@@ -183,11 +205,13 @@ def as_bag(
     storage: StoragePlugin = StoragePlugin.MCAP,
     compression: CompressionMode = CompressionMode.NONE,
     further: bool = False,
-) -> Callable[[Path], Recording]:
+    topics: tuple[str, str] = ("/joint_states", "/wrench"),
+    start: int = START,
+) -> Callable[..., Recording]:
     """The same run as a ROS 2 bag; with ``further``, beside a topic that has nothing to do with it."""
 
-    def make(folder: Path) -> Recording:
-        cells = columns()
+    def make(folder: Path, cells: Cells | None = None) -> Recording:
+        cells = columns() if cells is None else cells
         writer = Writer(folder / "bag", version=9, storage_plugin=storage)
         writer.set_compression(compression, CompressionFormat.ZSTD)
         angles, wrench = (
@@ -196,11 +220,11 @@ def as_bag(
         with writer:
             joints, wrenches = (
                 writer.add_connection(topic, kind, typestore=STORE)
-                for topic, kind in (("/joint_states", JOINTS), ("/wrench", WRENCHES))
+                for topic, kind in zip(topics, (JOINTS, WRENCHES), strict=True)
             )
             texts = writer.add_connection("/chatter", TEXTS, typestore=STORE) if further else None
             for row in range(cells["time"].size):
-                stamp = START + row * STEP
+                stamp = start + round(1e9 * cells["time"][row])
                 writer.write(joints, stamp, serialised(JOINTS, stamp, angles[row]))
                 writer.write(wrenches, stamp, serialised(WRENCHES, stamp, wrench[row]))
                 if texts is not None:
@@ -211,13 +235,15 @@ def as_bag(
     return make
 
 
-BAGS: dict[str, Callable[[Path], Recording]] = {
+BAGS: dict[str, Callable[..., Recording]] = {
     "mcap": as_bag(),
     "mcap, compressed": as_bag(compression=CompressionMode.STORAGE),
     "sqlite": as_bag(StoragePlugin.SQLITE3),
     "sqlite, messages compressed": as_bag(StoragePlugin.SQLITE3, CompressionMode.MESSAGE),
     "sqlite, file compressed": as_bag(StoragePlugin.SQLITE3, CompressionMode.FILE),
     "a further topic": as_bag(further=True),
+    "topics of other names": as_bag(topics=("/left/arm_states", "/left/ft_sensor/raw")),
+    "a shifted clock": as_bag(start=START + 4096 * 10**9),
 }
 
 
@@ -227,6 +253,8 @@ def assert_same(found: Estimate, expected: Estimate, digits: float = DIGITS) -> 
     own = np.sqrt(np.diag(expected.covariance_phi))
     assert np.sqrt(np.diag(found.covariance_phi)) == pytest.approx(own, rel=1e3 * digits)
     assert found.assessment["verdict"] == expected.assessment["verdict"]
+    passed = [[(rule["rule"], rule["passed"]) for rule in one.assessment["rules"]] for one in (found, expected)]
+    assert passed[0] == passed[1]
 
 
 def test_the_reference_is_good_and_right() -> None:
@@ -236,9 +264,19 @@ def test_the_reference_is_good_and_right() -> None:
     assert (np.abs(found.phi - PHI) < 4.0 * own).all()
 
 
-@pytest.mark.parametrize("change", HARMLESS)
-def test_the_same_run_written_in_another_way(change: str, tmp_path: Path) -> None:
-    assert_same(identified(HARMLESS[change](tmp_path)), reference())
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("reader", READERS)
+def test_the_same_run_written_in_another_way(reader: str, change: str, tmp_path: Path) -> None:
+    if (reader, change) in (("mat", "blanks in the header"), ("blanks", "blanks in the header")):
+        pytest.skip("names of MATLAB's variables, and columns that blanks separate, have no blanks")
+    make, how = CHANGES[change]
+    assert_same(identified(READERS[reader](tmp_path, make(columns()), **how)), reference())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_the_same_run_as_a_file_of_its_own(suffix: str, tmp_path: Path) -> None:
+    recorded(columns()).save(tmp_path / f"log{suffix}")
+    assert_same(identified(Recording.load(tmp_path / f"log{suffix}")), reference())
 
 
 @pytest.mark.parametrize("bag", BAGS)
@@ -248,15 +286,15 @@ def test_the_same_run_as_a_bag(bag: str, tmp_path: Path) -> None:
     assert_same(identified(found), reference())
 
 
-def test_a_shifted_clock(tmp_path: Path) -> None:
-    """Stamps of 1000 s hold three digits less of a time step."""
-    assert_same(identified(later(tmp_path)), reference(), digits=1e-7)
-
-
-def test_a_gap_that_leaves_enough_data(tmp_path: Path) -> None:
+def without(start: float, stop: float) -> Cells:
     cells = columns()
-    kept = (cells["time"] < 4.0) | (cells["time"] > 4.3)
-    found = identified(written(tmp_path, table({name: values[kept] for name, values in cells.items()})))
+    kept = (cells["time"] < start) | (cells["time"] > stop)
+    return {name: values[kept] for name, values in cells.items()}
+
+
+@pytest.mark.parametrize("reader", [*READERS, *BAGS])
+def test_a_gap_that_leaves_enough_data(reader: str, tmp_path: Path) -> None:
+    found = identified((READERS | BAGS)[reader](tmp_path, without(4.0, 4.3)))
     expected = reference()
     own = np.sqrt(np.diag(expected.covariance_phi))
     assert (np.abs(found.phi - expected.phi) < NORMAL_95 * own).all()
@@ -267,8 +305,8 @@ def test_a_gap_that_leaves_enough_data(tmp_path: Path) -> None:
 
 def recorded(cells: Mapping[str, np.ndarray]) -> Recording:
     signals = {
-        "q": Signal(cells["time"], np.column_stack([cells[f"q{joint}"] for joint in range(6)])),
-        "wrench": Signal(cells["time"], np.column_stack([cells[name] for name in WRENCH])),
+        "q": Signal(cells["time"], np.column_stack([cells[f"q{joint}"] for joint in range(6)]), "rad", "joint"),
+        "wrench": Signal(cells["time"], np.column_stack([cells[name] for name in WRENCH]), "N, N m", "tool"),
     }
     return Recording("ur5e", signals)
 

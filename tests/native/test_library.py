@@ -78,7 +78,7 @@ def test_sines_of_large_angles_and_of_what_is_no_number() -> None:
     q[:, 0] = first
     poses = np.empty((len(first), 1, 4, 4))
     offset = np.array([[1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]])
-    frame_poses(chain.address, np.array([1]), offset, q, poses)
+    frame_poses(chain.address, 1, np.array([1]), offset, q, poses)
     base = np.reshape(chain.origins[0, :9], (3, 3))
     turns = base.T @ poses[:, 0, :3, :3]
     finite = np.isfinite(first)

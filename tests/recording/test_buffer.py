@@ -107,15 +107,17 @@ def test_readers_and_writers_may_be_in_different_threads() -> None:
     assert len(buffer) == 50
 
 
-def test_what_a_buffer_refuses() -> None:
+def test_what_a_buffer_refuses(tmp_path: Path) -> None:
     buffer = DataBuffer(3)
     with pytest.raises(InputError, match="buffer is empty"):
         buffer.get_estimation_data(iparam.load_robot("ur5e"))
     with pytest.raises(InputError, match="buffer is empty"):
         buffer.to_recording()
     buffer.add_sample(sample(1.0))
-    with pytest.raises(InputError, match="later than the one before"):
+    with pytest.raises(InputError, match=r"later than the one before, 1\.0 s, got 1\.0 s"):
         buffer.add_sample(sample(1.0))
+    with pytest.raises(InputError, match="SensorData, got tuple"):
+        buffer.add_sample((2.0, np.zeros(6)))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="samples of 6 joints, got one of 7"):
         buffer.add_sample(sample(2.0, joints=7))
     assert len(buffer) == 1
@@ -124,9 +126,11 @@ def test_what_a_buffer_refuses() -> None:
     for capacity in (0, -1, 2.5, True):
         with pytest.raises(InputError, match="max_samples"):
             DataBuffer(capacity)  # type: ignore[arg-type]
-    made = buffer.to_recording().with_signal("wrench", time=[0.6], values=np.zeros((1, 6)))
+    buffer.add_sample(sample(0.7, joints=7))
+    made = buffer.to_recording().with_signal("wrench", time=[0.5, 0.6], values=np.zeros((2, 6)))
+    made.save(tmp_path / "uneven.parquet")
     with pytest.raises(InputError, match="align"):
-        DataBuffer.from_recording(made)
+        buffer.load_from_file(tmp_path / "uneven.parquet")
 
 
 def test_samples_check_their_shapes() -> None:

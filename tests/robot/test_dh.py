@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from iparam.errors import InputError, UnknownNameError
-from iparam.robot import JointKind, JointLimits, Robot, StandardDH, catalog_robot, dh_table, robot_names
-from iparam.spatial import InertialParameters
+from iparam.robot import JointKind, Robot, StandardDH, catalog_robot, dh_table, robot_names
 
 ANGLES = np.random.default_rng(7).uniform(-np.pi, np.pi, (50, 6))
 
@@ -85,28 +84,6 @@ def test_any_batch_shape() -> None:
     assert table.forward_kinematics(np.zeros(6, dtype=np.int8)).shape == (4, 4)
 
 
-@pytest.mark.parametrize("name", ["ur3", "ur5e", "ur30"])
-def test_to_robot_has_the_tables_poses(name: str) -> None:
-    table = dh_table(name)
-    robot = table.to_robot(name)
-    assert robot.num_joints == 6
-    assert robot.tool_frame == "tool"
-    for q in ANGLES[:5]:
-        np.testing.assert_allclose(tool_pose(robot, q), table.forward_kinematics(q), atol=1e-14)
-
-
-def test_to_robot_takes_inertias_in_the_distal_frames() -> None:
-    table = StandardDH(a=[0.5], d=[0.2], alpha=[np.pi / 2], theta_offset=[np.pi])
-    ball = InertialParameters.sphere(2.0, 0.1)
-    limits = JointLimits([-1.0], [1.0], [2.0], [3.0], [4.0])  # type: ignore[arg-type]
-    robot = table.to_robot("one", inertials=[ball], limits=limits, joint_names=["swing"], tool_frame="hand")
-    assert robot.joint_names == ("swing",)
-    assert robot.tool_frame == "hand"
-    assert robot.limits is limits
-    lumped = InertialParameters.from_phi(robot.chain.phi[0])
-    np.testing.assert_allclose(lumped.center_of_mass, [-0.5, 0.0, 0.2], atol=1e-15)
-
-
 def test_bad_tables_are_refused() -> None:
     with pytest.raises(InputError, match=r"d must have shape \(2,\)"):
         StandardDH(a=[0.0, 1.0], d=[0.0], alpha=[0.0, 0.0])
@@ -116,5 +93,3 @@ def test_bad_tables_are_refused() -> None:
         StandardDH(a=[np.inf], d=[0.0], alpha=[0.0])
     with pytest.raises(InputError, match="6"):
         dh_table("ur5e").forward_kinematics(np.zeros(5))
-    with pytest.raises(InputError, match="inertials"):
-        dh_table("ur5e").to_robot("x", inertials=[None])

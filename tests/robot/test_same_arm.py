@@ -63,7 +63,9 @@ def test_a_tilted_base_is_told() -> None:
 
 
 def test_arms_with_other_joints_differ() -> None:
-    short = iparam.robot.StandardDH(a=[0.1], d=[0.2], alpha=[0.0]).to_robot("one")
+    joint = iparam.Joint("j", iparam.robot.JointKind.REVOLUTE, "base", "tip", np.eye(4))
+    limits = iparam.JointLimits.unlimited(1)
+    short = iparam.Robot("one", (joint,), (iparam.Link("base"), iparam.Link("tip")), limits, "tip")
     assert not arm_difference(UR5E, short).same
     with pytest.raises(ContradictionError, match="its 1 joints are not those of a ur5e"):
         check_same_arm("ur5e", short)

@@ -85,7 +85,7 @@ def test_the_order_of_a_filter_goes_with_its_corner() -> None:
         np.sqrt(2.0) * Correction(low_pass=10.0).lag
     )
     for wrong in ({"low_pass_order": 2}, {"low_pass": 10.0, "low_pass_order": 3}):
-        with pytest.raises(InputError, match="low_pass_order="):
+        with pytest.raises(InputError, match="low_pass_order"):
             Correction(**wrong)  # type: ignore[arg-type]
 
 

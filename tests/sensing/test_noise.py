@@ -11,7 +11,7 @@ from scipy import stats
 
 from iparam.errors import InputError, UnknownNameError
 from iparam.recording import Recording, Signal
-from iparam.sensing.force_torque import ForceTorqueSensor, force_torque_sensor
+from iparam.sensing.force_torque import ForceTorqueSensor, wrist_range_remarks
 from iparam.sensing.noise import NoiseModel, SensorNoise, noise_preset, noise_presets
 
 RATE, COUNT = 500.0, 20_000
@@ -210,15 +210,14 @@ class TestForceTorqueSensor:
     def test_a_recording_near_the_range_is_reported(self) -> None:
         values = np.zeros((COUNT, 6))
         values[:200, 1], values[:, 4] = -49.0, 2.0
-        (said,) = force_torque_sensor("ur5e").range_remarks(recording(values))
+        (said,) = wrist_range_remarks("ur5e", recording(values))
         assert (said.code, said.values["kind"], said.values["largest"]) == ("sensor-near-range", "force", 49.0)
         assert said.values["share"] == "1 %"
 
     def test_a_recording_within_the_range_is_not(self) -> None:
-        assert force_torque_sensor("ur5e").range_remarks(recording()) == ()
+        assert wrist_range_remarks("ur5e", recording()) == ()
+        assert wrist_range_remarks("ur6", recording()) == ()
 
     def test_refusals(self) -> None:
-        with pytest.raises(UnknownNameError, match="ur5e"):
-            force_torque_sensor("ur6")
         with pytest.raises(InputError, match="torque_range"):
             ForceTorqueSensor("mine", 1.0, 0.0, 1.0, 1.0, 1.0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import iparam
 from iparam.errors import InputError
-from iparam.sensing import bias_columns, gravity_offset_matrix, offset_compensated_regressor, resting_regressor
+from iparam.sensing import gravity_offset_matrix, offset_compensated_regressor, resting_regressor
 
 PHI = np.array([2.0, 0.06, -0.04, 0.2, 0.03, 0.002, -0.001, 0.04, 0.003, 0.02])
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -42,16 +42,6 @@ def test_a_sensor_zeroed_with_the_load_shows_the_difference(q_init: list[float],
     assert np.abs(found - PHI).max() < 1e-9
 
 
-def test_the_bias_is_found_along_with_the_load() -> None:
-    robot = iparam.load_robot("ur5e")
-    q, dq, ddq = np.random.default_rng(0).normal(size=(3, 40, 6))
-    bias = np.array([3.0, -2.0, 1.0, 0.2, -0.1, 0.05])
-    stacked = iparam.wrench_regressor(robot, q, dq, ddq).reshape(-1, 10)
-    shown = stacked @ PHI + np.tile(bias, 40)
-    found = np.linalg.lstsq(np.hstack([stacked, bias_columns(40)]), shown, rcond=None)[0]
-    assert np.abs(found - [*PHI, *bias]).max() < 1e-9
-
-
 def test_what_is_refused() -> None:
     for matrices, resting in (
         (np.zeros((7, 10)), np.zeros((6, 10))),
@@ -61,8 +51,5 @@ def test_what_is_refused() -> None:
     ):
         with pytest.raises(InputError):
             offset_compensated_regressor(matrices, resting)
-    for count in (0, -1, 1.5):
-        with pytest.raises(InputError, match="num_samples"):
-            bias_columns(count)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="gravity_in_tool"):
         gravity_offset_matrix(np.zeros((2, 3)))

@@ -116,9 +116,9 @@ def test_the_projection_is_the_smallest_change() -> None:
 
 
 def test_harmonics_that_a_start_from_rest_needs() -> None:
-    with pytest.raises(InputError, match="at least 2 harmonics"):
+    with pytest.raises(InputError, match="num_harmonics must be at least 2"):
         IntegratedFourierTrajectory.with_initial_conditions(Q0, A[:, :1], B[:, :1], T)
-    with pytest.raises(InputError, match="at least 2 harmonics"):
+    with pytest.raises(InputError, match="num_harmonics must be at least 2"):
         IntegratedFourierTrajectory.random(Q0, T, num_harmonics=1, seed=0)
     two = IntegratedFourierTrajectory.random(Q0, T, num_harmonics=2, seed=0)
     assert_array_equal(two.b, np.zeros((6, 2)))

@@ -128,7 +128,7 @@ def test_bad_rates_and_factors_are_refused(any_trajectory: Trajectory, wrong: An
 
 
 def test_too_many_samples_are_refused() -> None:
-    with pytest.raises(InputError, match="more than 3600000; lower fps"):
+    with pytest.raises(InputError, match="more than 3600000; evaluate"):
         FourierTrajectory([0.0], [[1.0]], [[0.0]], 1.0, 100.0).sample(1e6)
 
 

@@ -9,6 +9,7 @@ all: a force or a moment is also bounded by what the arm can exert in any pose b
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from iparam.arrays import FloatArray
 from iparam.errors import IparamError
 from iparam.export import IdentifiedLoad, StaticLoad
 from iparam.robot.batching import STANDARD_GRAVITY
-from iparam.robot.catalog import catalog_arm
+from iparam.robot.catalog import catalog_arm, robot_names
 from iparam.robot.dynamics import inverse_dynamics
 from iparam.robot.kinematics import jacobian
 from iparam.robot.model import Robot
@@ -224,6 +225,23 @@ class Capacity:
                 f"would have to hold {GRAVITY * load.mass * distance:.3g} N m, and gives {self.wrist_torque:g} N m. "
                 f"{way_out}"
             )
+
+
+@functools.cache
+def capacity_of_maker(maker: str) -> Capacity:
+    """What no arm of a maker exceeds: "ur" or "franka"."""
+    if maker == "ur":
+        return Capacity.most("an arm of Universal Robots", robot_names())
+    return Capacity("an arm of Franka Robotics", rated_load=3.0, reach=0.855, wrist_torque=12.0)
+
+
+def check_load_for_maker(load: Load, maker: str) -> None:
+    """Refuse to tell a controller of a maker, "ur" or "franka", what none of its arms is made to carry, or what the arm
+    that the load was identified on is not.
+    """
+    capacity_of_maker(maker).check(load)
+    if isinstance(load, IdentifiedLoad) and load.robot.lower() in robot_names():
+        check_load(load, load.robot.lower())
 
 
 def check_load(load: Load, robot_name: str) -> None:

@@ -108,7 +108,7 @@ class Demo:
       iparam demo --time-budget 15 --seed 3 --output-dir demo-3
     """
 
-    time_budget: Annotated[float, arg(metavar="S", aliases=("--seconds-budget",))] = 10.0
+    time_budget: Annotated[float, arg(metavar="S")] = 10.0
     """Time to search a good motion [s]."""
     seed: Annotated[int, arg(metavar="N")] = 0
     """Of the search and of the sensors' noise."""

@@ -11,6 +11,7 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 import iparam
+from iparam.bridges.physical_bounds import ImplausibleLoadError, check_load_for_maker
 from iparam.cli.console.printing import note, note_remark, print_document, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, note_other_arm
@@ -28,7 +29,6 @@ from iparam.export import (
     draw_loads,
     export_load,
     load_of,
-    maker_remark,
     merge_into_urdf,
     read_load,
     write_into_stage,
@@ -42,6 +42,9 @@ from iparam.robot.loading import load_robot
 from iparam.spatial.transforms import rotation_from_rpy, transform_from
 
 MOST_FILES = 1000
+
+_MAKERS = {"urscript": "ur", "franka": "franka"}
+"""Formats of controllers -> the maker whose arms' capacities are known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +106,7 @@ class Export:
     seed: Annotated[int, arg(metavar="N")] = 0
     """With --samples: the same one gives the same draws."""
     force: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Export a load even if no real body can be like it, or if its own data refute it."""
+    """Export a load even if no real body can be like it, its own data refute it, or the arm is not made to carry it."""
     list: Annotated[bool, arg(help_behavior_hint="")] = False
     """List the formats."""
 
@@ -141,13 +144,15 @@ class Export:
             raise InputError("give the result to export: iparam export result.json --format ...")
         load = self._load(self.result)
         try:
+            if name in _MAKERS and not self.force:
+                check_load_for_maker(load, _MAKERS[name])
             if self.samples is None:
                 text, cautions = self._text(load, name)
                 texts: tuple[str, ...] = (text,)
             else:
                 draws = self._draws(load, self.samples)
                 texts, cautions = self._texts_of_draws(draws, name)
-        except (InconsistentLoadError, RefutedResultError) as error:
+        except (ImplausibleLoadError, InconsistentLoadError, RefutedResultError) as error:
             way_out = "" if self.samples and load.violations else " --force exports it nevertheless."
             reason, without = str(error), ""
             if self.known_load is not None:
@@ -158,9 +163,6 @@ class Export:
             self._note_arm(load, self.urdf)
         for one in load.remarks:
             note_remark(one)
-        other_maker = maker_remark(load.robot, name) if isinstance(load, IdentifiedLoad) else None
-        if other_maker is not None:
-            note_remark(other_maker)
         for remark in (*((load.refuted,) if load.refuted else ()), *load.violations, *cautions):
             note(one_line(remark))
         if self.output is None:

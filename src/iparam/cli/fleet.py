@@ -41,7 +41,7 @@ _MOST_TOLD = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Fleet(CorrectedRunOptions, SchedulerOptions):
-    r"""The load in every recording of some folders: a row each in a table, and a page.
+    r"""The load in every recording of some folders: one row each in a table, and a page.
 
     The same command again does what is new, has changed or was cut off.
 

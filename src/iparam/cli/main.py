@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import inspect
 import io
 import os
@@ -12,11 +11,12 @@ import shutil
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import make_dataclass
+from typing import Annotated, Any, Union
 
 from iparam.child_process import safe_path_variables
-from iparam.cli.command_table import Command, choose, overview
+from iparam.cli.command_table import COMMANDS, Command, Entry, choose, overview
 from iparam.cli.console.fixes import error_in_words, speak_for
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.printable import printable
@@ -36,6 +36,9 @@ LEAST_COLUMNS = 20
 LEAST_MEMORY = 1100 << 20
 """Bytes of address space below which no command starts: with 150 to 900 MB, OpenBLAS and the C library were seen to
 wait for ever, or to end 'identify payload' without a word of ours; with 1100 MB it worked."""
+
+SHELLS = ("bash", "zsh")
+"""For which tyro has a script of completion without further packages."""
 
 _SETUP_HINT = "--setup FILE, written by 'iparam setup', gives the options that it knows."
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
@@ -117,9 +120,7 @@ def _run(arguments: list[str]) -> None:
         print(f"iparam {__version__}")
         return
     if arguments[:1] == ["--tyro-print-completion"]:
-        from iparam.cli.completion import print_completion  # imports the modules of all commands
-
-        print_completion(arguments)
+        _print_completion(arguments)
     listing = overview(arguments)
     if listing is not None:
         sys.stdout.write(listing)
@@ -130,26 +131,30 @@ def _run(arguments: list[str]) -> None:
         raise IparamError(
             f"there is not enough memory: ulimit -v allows {limit >> 20} MB, and libraries need {LEAST_MEMORY >> 20}"
         )
-    _check_xacro(rest)
     command_type = entry.load()
     speak_for(command_type)
     import tyro  # here, because neither the list of commands nor the version needs it
 
-    from iparam.cli.console import option_counts, option_values, setup_option, written_files
+    from iparam.cli.console import option_counts, setup_option, written_files
 
     option_counts.check_counts(rest, command_type)
     filled = setup_option.with_setup(rest, command_type)
     if shutil.get_terminal_size().columns < LEAST_COLUMNS:
         os.environ["COLUMNS"] = str(LEAST_COLUMNS)
-    parse = functools.partial(
-        tyro.cli,
-        command_type,
-        prog=f"iparam {entry.name}",
-        description=_description(command_type, setup_option.concerned(command_type)),
-        config=(tyro.conf.FlagCreatePairsOff,),
-        registry=option_values.registry(),
-    )
-    command = filled.told(_parsed(parse, filled.arguments))
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):  # tyro repeats in its complaints what it was given
+            command = tyro.cli(
+                command_type,
+                args=filled.arguments,
+                prog=f"iparam {entry.name}",
+                description=_description(command_type, setup_option.concerned(command_type)),
+                config=(tyro.conf.FlagCreatePairsOff,),
+            )
+    finally:
+        for line in said.getvalue().split("\n")[:-1]:
+            print(printable(line), file=sys.stderr)
+    command = filled.told(command)
     written_files.check_outputs(command)
     command.run()
 
@@ -159,26 +164,28 @@ def _description(command_type: type[Command], takes_setup: bool) -> str:
     return f"{text}\n\n{_SETUP_HINT}" if takes_setup else text
 
 
-def _check_xacro(arguments: list[str]) -> None:
-    """Refuse arguments of a xacro file that stand beside its path: a robot is one word."""
-    for path, word in pairwise(arguments):
-        if path.lower().endswith(".xacro") and ":=" in word:
-            raise InputError(f"arguments of a xacro file belong to its path, the whole in quotes: '{path} {word} ...'")
+def _print_completion(arguments: Sequence[str]) -> None:
+    """Let tyro print its script for a shell, of all commands, whose modules it imports, and end the program."""
+    import tyro
+
+    if list(arguments[1:]) not in ([shell] for shell in SHELLS):
+        raise InputError(f"{arguments[0]} takes one shell, {' or '.join(SHELLS)}, got {' '.join(arguments[1:])!r}")
+    omitted = (tyro.conf.OmitArgPrefixes, tyro.conf.OmitSubcommandPrefixes)
+    config = (tyro.conf.FlagCreatePairsOff, *omitted)
+    tyro.cli(_choice(COMMANDS, 0), prog="iparam", args=list(arguments), config=config)
 
 
-def _parsed(parse: Callable[..., Command], arguments: list[str]) -> Command:
-    """The command with its options; tyro repeats in its complaints what it was given, so it is given it `printable`."""
-    shown = [printable(argument) for argument in arguments]
-    if shown == arguments:
-        return parse(args=arguments)
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            return parse(args=arguments)
-    except SystemExit as stop:
-        if stop.code in (None, SUCCESS):  # it was asked for its help
-            raise
-    parse(args=shown)
-    raise InputError(f"cannot understand the arguments {' '.join(shown)}")
+def _choice(entries: Sequence[Entry], depth: int) -> Any:
+    """The type of one of some commands, told apart by their words from ``depth`` on."""
+    import tyro
+
+    kinds = []
+    for name in dict.fromkeys(entry.words[depth] for entry in entries):
+        inside = [entry for entry in entries if entry.words[depth] == name]
+        is_command = len(inside[0].words) == depth + 1
+        kind = inside[0].load() if is_command else make_dataclass(name, [("command", _choice(inside, depth + 1))])
+        kinds.append(Annotated[kind, tyro.conf.subcommand(name=name, prefix_name=False)])
+    return Union[tuple(kinds)]  # noqa: UP007  they are not known before
 
 
 def _traceback(error: Exception) -> Iterator[str]:

@@ -27,9 +27,11 @@ class Robots(ArmOptions):
       iparam robots ur5e
     """
 
-    robot: Annotated[Positional[str | None], arg(metavar="[ROBOT]", help_behavior_hint="(default: list all)")] = None
+    robot: Annotated[Positional[str | None], arg(metavar="[NAME|ROBOT_FILE]", help_behavior_hint="(default: all)")] = (
+        None
+    )
     """A name from the list, or the path of a robot file (URDF, MJCF, xacro: 'FILE NAME:=VALUE')."""
-    tip: Annotated[str | None, arg(metavar="FRAME", help_behavior_hint="(default: the robot's own)")] = None
+    tip: Annotated[str | None, arg(metavar="LINK|FRAME", help_behavior_hint="(default: the robot's own)")] = None
     """The frame taken as the tool."""
     json: AsJson = False
 

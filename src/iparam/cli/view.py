@@ -14,9 +14,9 @@ from iparam.cli.console.interruption import interruption
 from iparam.cli.console.printing import note, print_line, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
-from iparam.cli.options.page import PageOptions
 from iparam.cli.options.planning import read_plan
 from iparam.cli.options.recorded_run import RecordedRunOptions
+from iparam.cli.ur.options import asked_model
 from iparam.errors import InputError, IparamError
 from iparam.files.kind import FileKind, kind_of
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class View(RecordedRunOptions, PageOptions):
+class View(RecordedRunOptions):
     """Show a plan, a recording or a result in the browser, or several together.
 
     A page on this machine until Ctrl-C; with --output one file, to be sent.
@@ -66,6 +66,12 @@ class View(RecordedRunOptions, PageOptions):
     """With --ros: of geometry_msgs/WrenchStamped, in a frame that moves with the load."""
     measures: Literal["action", "reaction"] = "action"
     """With --ros: whose wrench the sensor reports: of the arm on the load (action), or the opposite."""
+    capsules: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Draw the arm as the capsules of its collision tests, not with its meshes."""
+    host: Annotated[str, arg(metavar="ADDRESS")] = "127.0.0.1"
+    """Address to serve the page on. Another than this machine's own has a token in its link."""
+    port: Annotated[int | None, arg(metavar="N", help_behavior_hint="(default: the first free one from 8080)")] = None
+    """Port to serve the page on."""
     output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=""), Writes(FileKind.VIEW)] = None
     """Write one file instead of serving a page: .html."""
     overwrite: Overwrite = False
@@ -73,7 +79,8 @@ class View(RecordedRunOptions, PageOptions):
     def run(self) -> None:
         """Show until Ctrl-C, or write."""
         iparam.viewer.require_viser()
-        self.check_page()
+        if self.port is not None and not 0 < self.port < 65536:
+            raise InputError(f"--port must be 1 to 65535, got {self.port}")
         if self.live or self.ros or self.ur is not None:
             self._follow()
             return
@@ -157,7 +164,7 @@ class View(RecordedRunOptions, PageOptions):
                 raise InputError("--ur follows an arm: beside it only one work cell can be given")
             if not 0 < self.ur_port < 65536:
                 raise InputError(f"--ur-port must be 1 to 65535, got {self.ur_port}")
-            name = self.robot or self._asked_model(self.ur)
+            name = self.robot or asked_model(self.ur, self.ur_port)
             robot = robot_of(name, self.tip, iparam.robot.StatedArm(), **self.cut())
             source = iparam.bridges.live.UrSource(self.ur, robot, self.ur_port, gravity=self.given_gravity())
             return source, f"{name} at {self.ur}", cell
@@ -166,13 +173,6 @@ class View(RecordedRunOptions, PageOptions):
             raise InputError("--live replays one recording; beside it only one work cell can be given")
         recording, robot = self.load_run(others[0])
         return iparam.bridges.live.ReplaySource(recording, robot), others[0].name, cell
-
-    def _asked_model(self, host: str) -> str:
-        with iparam.bridges.ur.RtdeStream.open(host, ("timestamp",), port=self.ur_port) as stream:
-            name = iparam.bridges.ur.robot_name_of(host, stream.version.major)
-        if name is None:
-            raise InputError(f"{host} does not say which arm it is: add --robot, e.g. --robot ur5e")
-        return name
 
     def _view(self) -> ViewContent:
         kinds = {path: kind_of(path) for path in self.files}

@@ -248,11 +248,14 @@ class SphereChecker:
     def scene(self, robot: Robot, payload: Sequence[PayloadBox] | None = None) -> CollisionScene:
         """The shapes for an arm, with its own box or with others."""
         boxes = (self.payload,) if payload is None else payload
-        return sphere_scene(robot, self.link_radii, boxes, self.ground_height)
+        return sphere_scene(robot, self._radii(robot), boxes, self.ground_height)
 
     def constraints(self, robot: Robot) -> tuple[Constraint, ...]:
         """What a planned motion must keep."""
-        return sphere_collision(robot, self.link_radii, self.payload, self.ground_height, self.clearance)
+        return sphere_collision(robot, self._radii(robot), self.payload, self.ground_height, self.clearance)
+
+    def _radii(self, robot: Robot) -> FloatArray:
+        return as_float_array(self.link_radii, "link_radii", (robot.num_joints,))
 
     def least_clearance(self, robot: Robot, q: ArrayLike) -> FloatArray:
         """(...) least distance beyond the required one at poses q (..., n) [m]; negative where it is not kept."""

@@ -10,7 +10,6 @@ from .draws import to_csv as to_csv
 from .formats import FORMATS as FORMATS
 from .formats import ExportFormat as ExportFormat
 from .formats import export_load as export_load
-from .formats import maker_remark as maker_remark
 from .json_load import to_json as to_json
 from .load import IdentifiedLoad as IdentifiedLoad
 from .load import InconsistentLoadError as InconsistentLoadError

@@ -20,7 +20,6 @@ from iparam.export.sdf import to_sdf_inertial
 from iparam.export.urdf.inertial import to_urdf_inertial
 from iparam.export.usd.layers import to_usd
 from iparam.files.kind import FileKind
-from iparam.remarks import Remark, remark
 
 
 @dataclass(frozen=True)
@@ -100,26 +99,6 @@ FORMATS = {
     )
 }
 """Every format of `iparam export`, by its name."""
-
-
-MAKERS = {
-    "urscript": ("Universal Robots", ("ur",)),
-    "franka": ("Franka", ("panda", "fr3", "fp3", "franka")),
-    "kuka": ("KUKA", ("iiwa", "lbr", "kr", "kuka")),
-    "abb": ("ABB", ("irb", "abb", "yumi")),
-    "xarm": ("UFACTORY", ("xarm", "lite6", "uf")),
-}
-"""Format of a controller -> its maker, and how the names of that maker's arms begin."""
-
-
-def maker_remark(robot: str, format_name: str) -> Remark | None:
-    """What to say of a load from an arm of another maker than the controller's; None if that is not known."""
-    name = robot.split(" ")[0].replace("\\", "/").rpartition("/")[2].lower()
-    wanted, own = MAKERS.get(format_name, ("", ()))
-    others = [maker for key, (maker, names) in MAKERS.items() if key != format_name and name.startswith(names)]
-    if not wanted or name.startswith(own) or not others:
-        return None
-    return remark("controller-of-other-maker", robot=name, maker=others[0], format=format_name, wanted=wanted)
 
 
 def export_load(load: IdentifiedLoad | StaticLoad, format_name: str, force: bool = False) -> str:

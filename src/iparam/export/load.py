@@ -39,8 +39,35 @@ DEFAULT_FRAME = "tool"
 """Of a load that says neither its frame nor an arm whose tool frame is known."""
 
 
+class _Judged:
+    """What the identification said of a load, whatever is known of it."""
+
+    remarks: tuple[Remark, ...]
+    refuted: str
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """Why no real body can be like this, a sentence each; empty if one can."""
+        raise NotImplementedError
+
+    @property
+    def discredited_by(self) -> tuple[str, ...]:
+        """Why the numbers are not to be used: the refutation, and the remarks that doubt them."""
+        return (*((self.refuted,) if self.refuted else ()), *messages(one for one in self.remarks if one.lowers))
+
+    def require_consistency(self) -> None:
+        """Raise `InconsistentLoadError` with the reasons if there are `violations`."""
+        if found := self.violations:
+            raise InconsistentLoadError(f"the load is not physically consistent: {' '.join(found)}")
+
+    def require_credit(self) -> None:
+        """Raise `RefutedResultError` with the reason if the load is `refuted`."""
+        if self.refuted:
+            raise RefutedResultError(f"the load is refuted by its own data: {self.refuted}")
+
+
 @dataclass(frozen=True, eq=False)
-class IdentifiedLoad:
+class IdentifiedLoad(_Judged):
     """Mass, centre of mass and inertia of what hangs on the flange.
 
     Any finite numbers are taken, because an estimate from poor data can be absurd; `violations` says what is wrong.
@@ -151,27 +178,12 @@ class IdentifiedLoad:
         return np.sqrt(np.maximum(np.diag(derived_covariance(self.phi, self.covariance_phi)), 0.0))
 
     @property
-    def discredited_by(self) -> tuple[str, ...]:
-        """Why the numbers are not to be used: the refutation, and the remarks that doubt them."""
-        return (*((self.refuted,) if self.refuted else ()), *messages(one for one in self.remarks if one.lowers))
-
-    @property
     def violations(self) -> tuple[str, ...]:
         """Why no real body can be like this, a sentence each; empty if one can."""
         found = check_consistency(self.phi).violations
         if not found and not self.physically_consistent:
             return ("The identification marked it as not physically consistent.",)
         return found
-
-    def require_consistency(self) -> None:
-        """Raise `InconsistentLoadError` with the reasons if there are `violations`."""
-        if found := self.violations:
-            raise InconsistentLoadError(f"the load is not physically consistent: {' '.join(found)}")
-
-    def require_credit(self) -> None:
-        """Raise `RefutedResultError` with the reason if the load is `refuted`."""
-        if self.refuted:
-            raise RefutedResultError(f"the load is refuted by its own data: {self.refuted}")
 
 
 def _tool_frame_of(robot: str) -> str:
@@ -187,7 +199,7 @@ def _shaped(document: JsonSection, key: str, shape: tuple[int, ...]) -> FloatArr
 
 
 @dataclass(frozen=True, eq=False)
-class StaticLoad:
+class StaticLoad(_Judged):
     """Mass and centre of mass of what hangs on the flange.
 
     Attributes:
@@ -225,24 +237,9 @@ class StaticLoad:
         return part_message(self.remarks)
 
     @property
-    def discredited_by(self) -> tuple[str, ...]:
-        """Why the numbers are not to be used: the refutation, and the remarks that doubt them."""
-        return (*((self.refuted,) if self.refuted else ()), *messages(one for one in self.remarks if one.lowers))
-
-    @property
     def violations(self) -> tuple[str, ...]:
         """Why no real body can be like this; empty if one can."""
         return () if self.mass > 0.0 else (f"The mass is {self.mass:.6g} kg, not positive.",)
-
-    def require_consistency(self) -> None:
-        """Raise `InconsistentLoadError` with the reasons if there are `violations`."""
-        if found := self.violations:
-            raise InconsistentLoadError(f"the load is not physically consistent: {' '.join(found)}")
-
-    def require_credit(self) -> None:
-        """Raise `RefutedResultError` with the reason if the load is `refuted`."""
-        if self.refuted:
-            raise RefutedResultError(f"the load is refuted by its own data: {self.refuted}")
 
 
 def load_of(estimate: Estimate) -> IdentifiedLoad | StaticLoad:

@@ -8,7 +8,6 @@ them (Bonferroni); parts are searched again (circular binary segmentation, after
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -136,15 +135,14 @@ def groups_of(rows: Iterable[Row]) -> list[Group]:
 
 
 def counted_errors(rows: Iterable[Row]) -> list[tuple[str, int]]:
-    """Errors that differ in names and numbers only, as the first has them, most frequent first, with their number."""
-    counts: Counter[str] = Counter()
-    examples: dict[str, str] = {}
+    """Errors from one place in the program, as the first recording has them, most frequent first, with their number."""
+    counts: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], str] = {}
     for row in rows:
         if row["error"] is not None:
-            kind = re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "0", row["error"].replace(row["source"], ""))
+            kind = (row["error_kind"], row["error_place"])
             counts[kind] += 1
-            named = row["source"] in row["error"]
-            examples.setdefault(kind, row["error"] if named else f"{row['source']}: {row['error']}")
+            examples.setdefault(kind, f"{row['source']}: {row['error']}")
     return [(examples[kind], count) for kind, count in counts.most_common()]
 
 

@@ -14,6 +14,7 @@ import inspect
 import json
 import os
 import time
+import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
@@ -248,7 +249,8 @@ def _new_rows(settings: FleetSettings, logs: list[Log], executor: Executor | Non
             yield outcome.value
         else:
             sentence = f"{outcome.error}" if isinstance(outcome.error, IparamError) else repr(outcome.error)
-            yield {**_stated(logs[outcome.index], settings), "error": sentence, "error_kind": WORKER}
+            found = {"error": sentence, "error_kind": WORKER, "error_place": type(outcome.error).__name__}
+            yield {**_stated(logs[outcome.index], settings), **found}
 
 
 def identify_log(settings: FleetSettings, log: Log) -> Row:
@@ -266,16 +268,29 @@ def identify_log(settings: FleetSettings, log: Log) -> Row:
         told, robot = _with_arm(settings, recording)
         row |= estimate_columns(identify_payload(told, robot, **_identifying(settings, told)))
     except IparamError as error:
-        row |= {"error": str(error), "error_kind": REFUSED}
+        row |= {"error": _named(str(error), log), "error_kind": REFUSED, "error_place": _place(error)}
     except Exception as error:  # one bad log is one row
-        row |= {"error": f"{type(error).__name__}: {error}", "error_kind": BUG}
-    for path in (os.path.realpath(log.path), str(log.path)):  # of this machine: it belongs into no result
-        if "error" in row:
-            row["error"] = row["error"].replace(path, log.name)
-        row["warnings"] = [text.replace(path, log.name) for text in row.get("warnings", ())]
+        sentence = _named(f"{type(error).__name__}: {error}", log)
+        row |= {"error": sentence, "error_kind": BUG, "error_place": _place(error)}
+    row["warnings"] = [_named(text, log) for text in row.get("warnings", ())]
     row["identified"] = datetime.datetime.now(datetime.UTC)
     row["seconds"] = time.perf_counter() - began
     return row
+
+
+def _named(text: str, log: Log) -> str:
+    """A text with a log's name in place of its path on this machine, which belongs into no result."""
+    for path in (os.path.realpath(log.path), str(log.path)):
+        text = text.replace(path, log.name)
+    return text
+
+
+def _place(error: Exception) -> str:
+    """The last line of this package that an error came from, as file:line."""
+    package = Path(iparam.__file__).parent
+    places = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    own = [(path.relative_to(package), line) for path, line in places if path.is_relative_to(package)]
+    return f"{own[-1][0].as_posix()}:{own[-1][1]}"
 
 
 def _robot_name(settings: FleetSettings) -> str | None:

@@ -1,12 +1,9 @@
-from .choice.process_choice import choose_causal_processes as choose_causal_processes
 from .choice.process_choice import choose_processes as choose_processes
 from .delay import Delay as Delay
 from .delay import estimate_delay as estimate_delay
 from .filters import butterworth_smooth as butterworth_smooth
-from .filters import savitzky_golay_smooth as savitzky_golay_smooth
 from .joint_process import JointProcess as JointProcess
 from .kalman import JointKalmanFilter as JointKalmanFilter
-from .kalman import kalman_filter as kalman_filter
 from .kalman import kalman_smooth as kalman_smooth
 from .motion import MotionEstimate as MotionEstimate
 from .motion import MotionSample as MotionSample
@@ -16,5 +13,4 @@ from .sources import AccelerometerMotion as AccelerometerMotion
 from .sources import ButterworthMotion as ButterworthMotion
 from .sources import KalmanMotion as KalmanMotion
 from .sources import MotionSource as MotionSource
-from .sources import SavitzkyGolayMotion as SavitzkyGolayMotion
 from .sources import SetPointMotion as SetPointMotion

@@ -245,22 +245,6 @@ def _stretches(
         yield _Series(time[stretch], measured[stretch], steps[stretch], here, exact, period, start)
 
 
-def filter_joint(time: FloatArray, angle: FloatArray, process: JointProcess, every: int = 1) -> SmoothedJoint:
-    """The causal estimate of (q, dq, ddq): each sample sees only itself and those before. Arguments as above."""
-    means, variances = np.empty((time.size, 3)), np.empty((-(-time.size // every), 3, 3))
-    for series in _stretches(time, TimeSteps.of(time), angle, process, True, None):
-        state = series.start()
-        for part in series.parts:
-            passed = series.forward(part, state)
-            gains, covariances = passed.gains[: passed.slots[-1] + 1, 0, :3], passed.covariances[: passed.slots[-1] + 1]
-            begin, end = series.first + part.start, series.first + part.stop
-            means[begin:end] = passed.predicted[:, :3] + gains[passed.slots] * passed.innovations
-            after = covariances[:, :3, :3] - gains[:, :, None] * covariances[:, None, 0, :3]
-            wanted = np.arange(-(-begin // every) * every, end, every)
-            variances[wanted // every] = after[passed.slots[wanted - begin]]
-    return _in_units(means, variances, process)
-
-
 class _State(NamedTuple):
     """What the filter knows after a sample, or before the first: scaled mean (m,) and covariance (m, m)."""
 

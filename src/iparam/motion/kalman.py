@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,12 +13,10 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError
 from iparam.motion.angle_samples import resolution
-from iparam.motion.choice.process_choice import EXACT, LEAST_SAMPLES, choose_causal_processes, choose_processes
+from iparam.motion.choice.process_choice import EXACT, LEAST_SAMPLES, choose_processes
 from iparam.motion.joint_process import (
     START_VARIANCE,
     JointProcess,
-    SmoothedJoint,
-    filter_joint,
     noise_root,
     passed_noise,
     rest_variances,
@@ -55,20 +53,9 @@ def kalman_smooth(
     stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
     models = _models(processes, angles.shape[1]) if processes is not None else choose_processes(stamps, angles)
     if dq is None:
-        return _each_joint(smooth_joint, stamps, angles, models)
+        return _each_joint(stamps, angles, models)
     velocities = as_float_array(dq, "dq", angles.shape)
-    return _each_joint(smooth_joint, stamps, angles, models, velocities)
-
-
-def kalman_filter(time: ArrayLike, q: ArrayLike, processes: Sequence[JointProcess] | None = None) -> MotionEstimate:
-    """Filter measured joint angles as `JointKalmanFilter` does on-line: each sample sees only those before it.
-
-    Arguments and result as in `kalman_smooth`. ``processes=None`` chooses the models whose accelerations come closest
-    to those of the smoother; that choice, and it alone, sees all samples.
-    """
-    stamps, angles = checked_angles(time, q, LEAST_SAMPLES)
-    models = _models(processes, angles.shape[1]) if processes is not None else choose_causal_processes(stamps, angles)
-    return _each_joint(filter_joint, stamps, angles, models)
+    return _each_joint(stamps, angles, models, velocities)
 
 
 def with_passed_errors(motion: MotionEstimate, q: FloatArray) -> MotionEstimate:
@@ -221,7 +208,6 @@ class JointKalmanFilter:
 
 
 def _each_joint(
-    work: Callable[..., SmoothedJoint],
     time: FloatArray,
     q: FloatArray,
     models: Sequence[JointProcess],
@@ -232,8 +218,8 @@ def _each_joint(
     covariance = np.empty((-(-time.size // every), q.shape[1], 3, 3))
 
     def one(joint: int) -> None:
-        more = {} if dq is None else {"velocity": np.ascontiguousarray(dq[:, joint])}
-        smoothed = work(time, np.ascontiguousarray(q[:, joint]), models[joint], every=every, **more)
+        velocity = None if dq is None else np.ascontiguousarray(dq[:, joint])
+        smoothed = smooth_joint(time, np.ascontiguousarray(q[:, joint]), models[joint], every=every, velocity=velocity)
         for values, column in zip(motion, smoothed.means.T, strict=True):
             values[:, joint] = column
         covariance[:, joint] = smoothed.covariances

@@ -17,9 +17,9 @@ from iparam.motion.choice.effort_prediction import prediction_of
 from iparam.motion.choice.further_measurements import motion_with, with_further_measurements
 from iparam.motion.choice.prediction_choice import choose_by_prediction, widest_bandwidth
 from iparam.motion.choice.process_choice import choose_processes, highest_bandwidth
-from iparam.motion.filters import butterworth_smooth, savitzky_golay_smooth
+from iparam.motion.filters import butterworth_smooth
 from iparam.motion.joint_process import JointProcess
-from iparam.motion.kalman import at_highest_bandwidth, kalman_filter, kalman_smooth, with_passed_errors
+from iparam.motion.kalman import at_highest_bandwidth, kalman_smooth, with_passed_errors
 from iparam.motion.motion import MotionEstimate
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
@@ -62,22 +62,20 @@ class SetPointMotion:
 
 @dataclass(frozen=True)
 class KalmanMotion:
-    """Measured angles through the Kalman smoother, or through the causal filter as an on-line estimator sees them.
+    """Measured angles through the Kalman smoother.
 
     Measured velocities and set points help where the angles alone leave noisy accelerations, as far as they agree; see
     `further_measurements`.
 
     Attributes:
-        causal: whether to use the filter.
         predicts: the signal that decides which bandwidth is best, by how well it is predicted: wrench, tau or current.
             A recording without it is smoothed by what the angles alone ask for, as with "".
         gains: (n,) that turn currents into torques [N m/A]; without them currents decide nothing.
         processes: models of the joints whose order and bandwidth are taken; () chooses them.
         left_out: joints, from 0, whose torque or current decides nothing.
-        angles_alone: whether to leave measured velocities and set points out; the causal filter always does.
+        angles_alone: whether to leave measured velocities and set points out.
     """
 
-    causal: bool = False
     predicts: str = "wrench"
     gains: tuple[float, ...] = ()
     processes: tuple[JointProcess, ...] = ()
@@ -92,8 +90,6 @@ class KalmanMotion:
         return dataclasses.replace(motion, remarks=(*motion.remarks, *said)) if said else motion
 
     def _estimated(self, angles: Signal, recording: Recording, robot: Robot) -> MotionEstimate:
-        if self.causal:
-            return kalman_filter(angles.time, angles.values)
         if self.processes and (known := motion_with(self.processes, angles, recording)) is not None:
             return known
         processes = plain = choose_processes(angles.time, angles.values)
@@ -126,33 +122,6 @@ class ButterworthMotion:
         angles, said = fresh_samples(joint_signal(recording, robot, "q"))
         cutoff = _bandwidth(angles) if self.cutoff is None else self.cutoff
         return dataclasses.replace(butterworth_smooth(angles.time, angles.values, cutoff, self.order), remarks=said)
-
-
-@dataclass(frozen=True)
-class SavitzkyGolayMotion:
-    """Measured angles through local polynomials.
-
-    Attributes:
-        window: samples in a fit, odd; None takes about the widest bandwidth that the smoother would choose.
-        degree: of the polynomials.
-    """
-
-    window: int | None = None
-    degree: int = 4
-
-    def motion(self, recording: Recording, robot: Robot) -> MotionEstimate:
-        """The motion at the time stamps of q."""
-        recording = with_followers(recording, robot)
-        angles, said = fresh_samples(joint_signal(recording, robot, "q"))
-        window = self.window
-        if window is None:
-            # A fit of degree d over w samples passes half of the amplitude up to about (d + 1) / (2.5 w) of the rate.
-            samples = (self.degree + 1) * angles.rate / (2.5 * _bandwidth(angles))
-            largest = (angles.num_samples - 1) // 2
-            window = 2 * min(max(round(samples / 2.0), self.degree), largest) + 1
-            window = min(window, 2 * largest - 1)
-        motion = savitzky_golay_smooth(angles.time, angles.values, window, self.degree)
-        return dataclasses.replace(motion, remarks=said)
 
 
 @dataclass(frozen=True)

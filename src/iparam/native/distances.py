@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.native.library import array, count, kernel, pointer
+from iparam.native.library import array, count, kernel
 
 Kind = Literal["capsule", "plane", "box", "box_box"]
 
@@ -42,15 +42,5 @@ def distances(
     """
     (samples, n), width = q.shape, len(pairs)
     found, slopes = np.empty((samples, width)), np.empty((samples, width, n if gradients else 0))
-    _KERNELS[kind](
-        samples,
-        n,
-        chain,
-        width,
-        pointer(pairs),
-        *[pointer(table) for table in shapes],
-        pointer(q),
-        pointer(found),
-        pointer(slopes) if gradients else None,
-    )
+    _KERNELS[kind](samples, n, chain, width, pairs, *shapes, q, found, slopes if gradients else None)
     return found, slopes

@@ -70,7 +70,7 @@ def read_only_pointer(values: FloatArray) -> int:
 
 
 def kernel(name: str, *arguments: Any, returns: Any = None) -> Callable[..., Any]:
-    """The kernel of that name on the chosen path.
+    """The kernel of that name on the chosen path, called with arrays, numbers and None for an array not given.
 
     Args:
         name: as in its source, KERNEL(type, name).
@@ -79,7 +79,32 @@ def kernel(name: str, *arguments: Any, returns: Any = None) -> Callable[..., Any
     """
     function = getattr(_library, f"{name}_{path}")
     function.argtypes, function.restype = arguments, returns
-    return function  # type: ignore[no-any-return]
+
+    def call(*values: Any) -> Any:
+        return function(*[pointer(value) if isinstance(value, np.ndarray) else value for value in values])
+
+    return call
+
+
+def chain_kernel(name: str, *arguments: Any, sized_by: int) -> Callable[..., None]:
+    """A kernel of N samples of a chain with n joints, called with the address of `Chain.packed` and what follows.
+
+    Args:
+        name, arguments: as in `kernel`, without N, n and the address, which come first.
+        sized_by: which of the arguments is an array (N, n, ...).
+    """
+    function = getattr(_library, f"{name}_{path}")
+    function.argtypes, function.restype = (count, count, array, *arguments), None
+    arrays = [place for place, kind in enumerate(arguments) if kind is array]
+
+    def call(chain: int, *values: Any) -> None:
+        taken = list(values)  # and no further layer: loops call it for every sample
+        for place in arrays:
+            if values[place] is not None:
+                taken[place] = pointer(values[place])
+        function(*values[sized_by].shape[:2], chain, *taken)
+
+    return call
 
 
 def _renewed() -> Path:

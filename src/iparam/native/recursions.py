@@ -10,7 +10,7 @@ import ctypes
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.native.library import array, count, kernel, number, pointer
+from iparam.native.library import array, count, kernel, number
 
 _fold_rows = kernel("fold_rows", count, count, array, array)
 _solve_triangle = kernel("solve_triangle", count, array, array, returns=count)
@@ -25,18 +25,18 @@ _presliding = kernel("presliding", count, count, *[array] * 3)
 
 def fold_rows(r: FloatArray, rows: FloatArray) -> None:
     """Fold rows (b, p) into the triangular factor r (p, p): r' r becomes r' r + rows' rows."""
-    _fold_rows(*rows.shape, pointer(rows), pointer(r))
+    _fold_rows(*rows.shape, rows, r)
 
 
 def solve_triangle(r: FloatArray) -> FloatArray | None:
     """(p,) least-squares solution of the triangular factor r (p + 1, p + 1) of [A, y]; None if it determines none."""
     solution = np.empty(len(r) - 1)
-    return solution if _solve_triangle(len(solution), pointer(r), pointer(solution)) else None
+    return solution if _solve_triangle(len(solution), r, solution) else None
 
 
 def append_rows(values: FloatArray, vectors: FloatArray, rows: FloatArray) -> None:
     """Update singular values (p,), descending, and right singular vectors (p, p), columns, for rows (b, p)."""
-    _append_rows(*rows.shape, pointer(rows), pointer(values), pointer(vectors))
+    _append_rows(*rows.shape, rows, values, vectors)
 
 
 def solve_total(r: FloatArray, exact: int, noise: FloatArray, solution: FloatArray) -> float:
@@ -51,7 +51,7 @@ def solve_total(r: FloatArray, exact: int, noise: FloatArray, solution: FloatArr
     Returns:
         The least ratio v' T' T v / v' noise v, T the trailing block (m, m) of r; negative if there is no solution.
     """
-    return float(_solve_total(len(r), exact, None, None, pointer(noise), pointer(r), pointer(solution)))
+    return float(_solve_total(len(r), exact, None, None, noise, r, solution))
 
 
 def solve_total_of_svd(
@@ -61,9 +61,7 @@ def solve_total_of_svd(
 
     Negative also where they do not determine a solution.
     """
-    return float(
-        _solve_total(len(r), exact, pointer(values), pointer(vectors), pointer(noise), pointer(r), pointer(solution))
-    )
+    return float(_solve_total(len(r), exact, values, vectors, noise, r, solution))
 
 
 def add_innovation(
@@ -89,18 +87,7 @@ def add_innovation(
     Returns:
         Mean square of the innovation's six parts, each weighing as the others know it.
     """
-    return float(
-        _add_innovation(
-            len(parameters),
-            pointer(whiten),
-            pointer(A),
-            pointer(y),
-            pointer(parameters),
-            pointer(covariance),
-            pointer(score),
-            pointer(information),
-        )
-    )
+    return float(_add_innovation(len(parameters), whiten, A, y, parameters, covariance, score, information))
 
 
 def change_information(
@@ -126,18 +113,7 @@ def change_information(
     """
     k = len(shape)
     information, score = np.empty((k, k)), np.empty(k)
-    _change_information(
-        len(parameters),
-        k,
-        pointer(products),
-        pointer(errors),
-        pointer(weights),
-        pointer(parameters),
-        pointer(root),
-        pointer(shape),
-        pointer(information),
-        pointer(score),
-    )
+    _change_information(len(parameters), k, products, errors, weights, parameters, root, shape, information, score)
     return information, score
 
 
@@ -147,7 +123,7 @@ def recursive_filter(factors: FloatArray, values: FloatArray) -> FloatArray:
     Factors (2, 3) are those of values and of what is found, of which the first is 1.
     """
     found = np.empty_like(values)
-    _recursive_filter(*values.shape, pointer(factors), pointer(values), pointer(found))
+    _recursive_filter(*values.shape, factors, values, found)
     return found
 
 
@@ -168,7 +144,7 @@ def whiten_walk(series: FloatArray, steps: FloatArray, ratio: float) -> tuple[Fl
         The whitened rows (N, m), the first of which is 0, and the variances (N,) that they were divided by.
     """
     whitened, variances = np.empty_like(series), np.empty(len(series))
-    _whiten_walk(*series.shape, ratio, pointer(series), pointer(steps), pointer(whitened), pointer(variances))
+    _whiten_walk(*series.shape, ratio, series, steps, whitened, variances)
     return whitened, variances
 
 
@@ -180,4 +156,4 @@ def presliding(side: FloatArray, decay: FloatArray, state: FloatArray) -> None:
         decay: (T - 1, n) what it leaves of the difference; 1 where it went nowhere.
         state: (T, n) output, whose first row is given.
     """
-    _presliding(*state.shape, pointer(side), pointer(decay), pointer(state))
+    _presliding(*state.shape, side, decay, state)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.native.library import array, count, kernel, number, pointer
+from iparam.native.library import array, count, kernel, number
 
 ORDERS = (3, 8)
 """The least and the largest number m of integrators."""
@@ -72,14 +72,8 @@ def joint_filter(
         np.empty((states, m)),
         np.empty((states, m, m)),
     )
-    _joint_filter(
-        samples,
-        rows,
-        m,
-        tolerance,
-        *[pointer(values) for values in (steps, y, noise, intensities, x, p, *found[:3])],
-        *[pointer(values) if kept else None for values in found[3:]],
-    )
+    states_of = found[3:] if kept else (None, None)
+    _joint_filter(samples, rows, m, tolerance, steps, y, noise, intensities, x, p, *found[:3], *states_of)
     return found
 
 
@@ -107,15 +101,8 @@ def joint_smoother(
         means: (T, d) output, the first d states.
         variances: (V, d, d) output, the covariances of those samples of the whole series.
     """
-    _joint_smoother(
-        *filtered.innovations.shape,
-        len(adjoint),
-        means.shape[1],
-        first,
-        every,
-        tolerance,
-        *[pointer(values) for values in (steps, *filtered, noise, adjoint, information, means, variances)],
-    )
+    sizes = (*filtered.innovations.shape, len(adjoint), means.shape[1], first, every)
+    _joint_smoother(*sizes, tolerance, steps, *filtered, noise, adjoint, information, means, variances)
 
 
 def joint_residuals(
@@ -131,10 +118,6 @@ def joint_residuals(
     In those of the noise. Arguments as there and in `joint_filter`; no states need to be kept.
     """
     sums = np.empty(2)
-    _joint_residuals(
-        *filtered.innovations.shape,
-        len(adjoint),
-        tolerance,
-        *[pointer(values) for values in (steps, *filtered[:3], noise, adjoint, information, sums)],
-    )
+    sizes = (*filtered.innovations.shape, len(adjoint))
+    _joint_residuals(*sizes, tolerance, steps, *filtered[:3], noise, adjoint, information, sums)
     return sums

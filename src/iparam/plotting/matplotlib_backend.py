@@ -34,9 +34,6 @@ PALE_AXES = ("#f0b48c", "#8fd3bf", "#8cc0de")
 MANY = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, GREY)
 """Of what comes in larger numbers, as joints."""
 
-MARKERS = ("o", "s", "^")
-"""Of what AXES or other triples colour."""
-
 WIDTH = 4.4
 """Of the figures of pages: at this size their text is readable on a phone and on a desk [inch]."""
 

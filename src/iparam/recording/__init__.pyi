@@ -8,7 +8,6 @@ from .channels import Channel as Channel
 from .channels import default_unit as default_unit
 from .files.parquet_table import number_batches as number_batches
 from .files.parquet_table import open_parquet as open_parquet
-from .files.parquet_table import stated_in_parquet as stated_in_parquet
 from .files.storage import SUFFIXES as SUFFIXES
 from .followers import with_followers as with_followers
 from .recording import Recording as Recording

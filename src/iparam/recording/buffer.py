@@ -106,6 +106,8 @@ class DataBuffer:
 
     def add_sample(self, sample: SensorData) -> None:
         """Add a sample, later than those before and of as many joints."""
+        if not isinstance(sample, SensorData):
+            raise InputError(argument="sample", problem=f"must be a SensorData, got {type(sample).__name__}")
         row = np.concatenate([[sample.timestamp], sample.q, sample.dq, sample.ddq, sample.force, sample.torque])
         with self._lock:
             if self._rows is None:
@@ -114,9 +116,11 @@ class DataBuffer:
                 joints = (self._rows.shape[1] - 7) // 3
                 raise InputError(f"the buffer holds samples of {joints} joints, got one of {sample.q.size}")
             if self._added:
-                latest = self._rows[(self._added - 1) % self._capacity, 0]
-                if row[0] <= latest:
-                    raise InputError(f"a sample must be later than the one before, {latest!r} s, got {row[0]!r} s")
+                latest = float(self._rows[(self._added - 1) % self._capacity, 0])
+                if sample.timestamp <= latest:
+                    raise InputError(
+                        f"a sample must be later than the one before, {latest} s, got {sample.timestamp} s"
+                    )
             self._rows[self._added % self._capacity] = row
             self._added += 1
 
@@ -159,19 +163,6 @@ class DataBuffer:
         for name, values in zip(("q", "dq", "ddq"), np.split(rows[:, 1:-6], 3, axis=1), strict=True):
             recording = recording.with_signal(name, time=rows[:, 0], values=values)
         return recording.with_signal("wrench", time=rows[:, 0], values=rows[:, -6:])
-
-    @classmethod
-    def from_recording(cls, recording: Recording, max_samples: int | None = None) -> DataBuffer:
-        """A buffer with the latest samples of a recording whose q, dq, ddq and wrench have the same time stamps.
-
-        Args:
-            recording: see `align` for one with different time stamps.
-            max_samples: capacity; None for as many as the recording has.
-        """
-        rows = _rows(recording)
-        buffer = cls(len(rows) if max_samples is None else max_samples)
-        buffer._replace(rows)
-        return buffer
 
     def save_to_file(self, path: str | os.PathLike[str], robot: str = "") -> None:
         """Write the samples to a recording file, ``.parquet`` or ``.csv``."""

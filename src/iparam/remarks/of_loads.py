@@ -221,10 +221,5 @@ OF_LOADS: dict[str, Kind] = {
         DOUBT, "These runs hardly determine the gain of {channel}: its standard deviation is {deviation:.2g}."
     ),
     "remarks-unstated": Kind(DOUBT, "The result does not say whether there were remarks. Identify the load again."),
-    "controller-of-other-maker": Kind(
-        DOUBT,
-        "The load was identified on {robot}, an arm of {maker}, and {format} is for controllers of {wanted}. That is "
-        "right only if the load is moved there and hangs on its flange in the same way.",
-    ),
     "above-rated-load": Kind(DOUBT, "The load of {mass:.4g} kg is above the rated load of {robot}, {rated:g} kg."),
 }

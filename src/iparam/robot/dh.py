@@ -7,7 +7,6 @@ d1 = 0.089159 that goes round is wrong twice: the numbers are the UR5's, and the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,8 +14,6 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
-from iparam.robot.model import Joint, JointKind, JointLimits, Link, Robot
-from iparam.spatial.parameters import InertialParameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,51 +62,6 @@ class StandardDH:
         for i in range(1, self.num_joints):
             pose = pose @ steps[..., i, :, :]
         return np.ascontiguousarray(pose)
-
-    def to_robot(
-        self,
-        name: str,
-        *,
-        inertials: Sequence[InertialParameters | None] | None = None,
-        limits: JointLimits | None = None,
-        joint_names: Sequence[str] | None = None,
-        tool_frame: str = "tool",
-    ) -> Robot:
-        """The robot that this table describes.
-
-        A joint turns about z of the frame before it, so each joint i carries a link ``link_i`` whose frame lies on the
-        joint, and the DH frame ``dh_i`` is fixed to that. The last DH frame is the tool frame.
-
-        Args:
-            name: of the robot.
-            inertials: n inertias, each in its DH frame (the distal one), or None for a massless link.
-            limits: of the joints; none if not given.
-            joint_names: n names; ``joint_1`` ... if not given.
-            tool_frame: name of the last DH frame.
-        """
-        count = self.num_joints
-        bodies = [None] * count if inertials is None else list(inertials)
-        names = [f"joint_{i + 1}" for i in range(count)] if joint_names is None else list(joint_names)
-        for what, given in (("inertials", bodies), ("joint_names", names)):
-            if len(given) != count:
-                raise InputError(
-                    argument=what, problem=f"must have one entry for each of the {count} joints, got {len(given)}"
-                )
-        steps = self.transforms(np.zeros(count))
-        joints: list[Joint] = []
-        links = [Link("base")]
-        for i in range(count):
-            carried, distal = f"link_{i + 1}", f"dh_{i + 1}" if i + 1 < count else tool_frame
-            joints.append(Joint(names[i], JointKind.REVOLUTE, links[-1].name, carried, np.eye(4)))
-            joints.append(Joint(f"{carried}-{distal}", JointKind.FIXED, carried, distal, steps[i]))
-            links += [Link(carried), Link(distal, bodies[i])]
-        return Robot(
-            name=name,
-            joints=tuple(joints),
-            links=tuple(links),
-            limits=JointLimits.unlimited(count) if limits is None else limits,
-            tool_frame=tool_frame,
-        )
 
 
 def _standard_transforms(theta: FloatArray, d: FloatArray, a: FloatArray, alpha: FloatArray) -> FloatArray:

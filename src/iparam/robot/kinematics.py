@@ -193,7 +193,7 @@ def _frame_poses(robot: Robot, batch: JointBatch, which: slice) -> FloatArray:
 def _fixed_poses(robot: Robot, batch: JointBatch, bodies: NDArray[np.int64], offsets: FloatArray) -> FloatArray:
     """(N, F, 4, 4) of frames with offsets (F, 12) from the bodies (F,) that they are fixed to."""
     chain, poses = robot.chain, batch.empty(bodies.size, 4, 4)
-    constants = (chain.address, bodies.copy(), offsets.copy())
+    constants = (chain.address, bodies.size, bodies.copy(), offsets.copy())
     run_batched(native.frame_poses, constants, (*batch.arrays, poses), batch.size)
     return poses
 

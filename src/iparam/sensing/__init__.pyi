@@ -7,15 +7,12 @@ from .applied_setup import with_setup_stated as with_setup_stated
 from .correction import WRENCH_CHANNELS as WRENCH_CHANNELS
 from .correction import Correction as Correction
 from .force_torque import ForceTorqueSensor as ForceTorqueSensor
-from .force_torque import force_torque_sensor as force_torque_sensor
-from .force_torque import force_torque_sensors as force_torque_sensors
 from .force_torque import wrist_range_remarks as wrist_range_remarks
 from .noise import MeasurementNoise as MeasurementNoise
 from .noise import NoiseModel as NoiseModel
 from .noise import SensorNoise as SensorNoise
 from .noise import noise_preset as noise_preset
 from .noise import noise_presets as noise_presets
-from .offset import bias_columns as bias_columns
 from .offset import gravity_offset_matrix as gravity_offset_matrix
 from .offset import offset_compensated_regressor as offset_compensated_regressor
 from .offset import resting_regressor as resting_regressor

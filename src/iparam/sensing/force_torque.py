@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iparam.errors import InputError, UnknownNameError
+from iparam.errors import InputError
 from iparam.recording import Recording
 from iparam.remarks import Remark, remark
 from iparam.robot.catalog import catalog_arm, robot_names
@@ -67,25 +67,7 @@ class ForceTorqueSensor:
         return tuple(remarks)
 
 
-def force_torque_sensors() -> tuple[str, ...]:
-    """Names that `force_torque_sensor` accepts."""
-    return tuple(name for name in robot_names() if catalog_arm(name).wrist_sensor is not None)
-
-
-def force_torque_sensor(name: str) -> ForceTorqueSensor:
-    """The sensor of that name; "ur5e" is the one in the flange of that arm."""
-    sensor = _wrist_sensor(name)
-    if sensor is None:
-        raise UnknownNameError("force/torque sensor", name, force_torque_sensors(), argument="sensor")
-    return sensor
-
-
 def wrist_range_remarks(arm: str, recording: Recording) -> tuple[Remark, ...]:
     """`ForceTorqueSensor.range_remarks` of the sensor in the flange of that arm; () if none is known."""
-    sensor = _wrist_sensor(arm)
-    return () if sensor is None else sensor.range_remarks(recording)
-
-
-def _wrist_sensor(arm: str) -> ForceTorqueSensor | None:
     figures = catalog_arm(arm).wrist_sensor if arm in robot_names() else None
-    return None if figures is None else ForceTorqueSensor(arm, **figures)
+    return () if figures is None else ForceTorqueSensor(arm, **figures).range_remarks(recording)

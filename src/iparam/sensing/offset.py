@@ -5,13 +5,10 @@ A wrist sensor shows y + b with a bias b that changes from day to day. Two ways 
 - Zero the sensor while the load hangs on it at rest in a known pose (Kubus et al. 2008, Eq. 7 to 9). From then on it
   shows y - y_init, and since y_init = A_init phi for the same load, that is (A - A_init) phi: the load can be estimated
   from the zeroed signal, with `offset_compensated_regressor`.
-- Leave the bias in and estimate it along with phi: y = A phi + b is linear in both, with `bias_columns`.
+- Leave the bias in and estimate it along with phi: y = A phi + b is linear in both, with an identity beside every A.
 """
 
 from __future__ import annotations
-
-import operator
-from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,17 +63,3 @@ def gravity_offset_matrix(gravity_in_tool: ArrayLike) -> FloatArray:
     # At rest the torque is h x (-g) = g x h; its negative is -[g]x h.
     matrix[3:, 1:4] = [[0.0, g[2], -g[1]], [-g[2], 0.0, g[0]], [g[1], -g[0], 0.0]]
     return matrix
-
-
-def bias_columns(num_samples: SupportsIndex) -> FloatArray:
-    """Columns (6 N, 6) that append a constant sensor bias [force, torque] to the unknowns of N stacked samples.
-
-    ``np.hstack([A, bias_columns(N)])`` is the regressor of [phi, bias].
-    """
-    try:
-        count = operator.index(num_samples)
-    except TypeError:
-        raise InputError(argument="num_samples", value=num_samples, expected="a whole number") from None
-    if count < 1:
-        raise InputError(argument="num_samples", problem=f"must be at least 1, got {count}")
-    return np.tile(np.eye(6), (count, 1))

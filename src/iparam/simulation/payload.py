@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,15 @@ SMALLEST_MASS = 1e-9
 
 FARTHEST = 1e3
 """Where a payload is at most [m]."""
+
+
+class Given(TypedDict, total=False):
+    """What the constructors of `Payload` take besides lengths."""
+
+    mass: float | None
+    density: float | None
+    offset: ArrayLike | None
+    rotation_rpy: ArrayLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,56 +65,23 @@ class Payload:
             raise InputError(f"no rigid body has the inertial parameters of this payload: {report.violations[0]}")
 
     @classmethod
-    def box(
-        cls,
-        *,
-        size: ArrayLike,
-        mass: float | None = None,
-        density: float | None = None,
-        offset: ArrayLike | None = None,
-        rotation_rpy: ArrayLike = (0.0, 0.0, 0.0),
-    ) -> Payload:
+    def box(cls, *, size: ArrayLike, **given: Unpack[Given]) -> Payload:
         """A solid box of edge lengths ``size`` (3,) [m]."""
-        return _one_solid(SolidKind.BOX, size, mass, density, offset, rotation_rpy)
+        return _one_solid(SolidKind.BOX, size, **given)
 
     @classmethod
-    def cylinder(
-        cls,
-        *,
-        radius: float,
-        length: float,
-        mass: float | None = None,
-        density: float | None = None,
-        offset: ArrayLike | None = None,
-        rotation_rpy: ArrayLike = (0.0, 0.0, 0.0),
-    ) -> Payload:
+    def cylinder(cls, *, radius: float, length: float, **given: Unpack[Given]) -> Payload:
         """A solid cylinder about its z axis [m]."""
-        return _one_solid(SolidKind.CYLINDER, (radius, length), mass, density, offset, rotation_rpy)
+        return _one_solid(SolidKind.CYLINDER, (radius, length), **given)
 
     @classmethod
-    def sphere(
-        cls,
-        *,
-        radius: float,
-        mass: float | None = None,
-        density: float | None = None,
-        offset: ArrayLike | None = None,
-    ) -> Payload:
+    def sphere(cls, *, radius: float, **given: Unpack[Given]) -> Payload:
         """A solid sphere [m]."""
-        return _one_solid(SolidKind.SPHERE, (radius,), mass, density, offset, (0.0, 0.0, 0.0))
+        return _one_solid(SolidKind.SPHERE, (radius,), **given)
 
     @classmethod
     def two_stage_cylinder(
-        cls,
-        *,
-        radius1: float,
-        length1: float,
-        radius2: float,
-        length2: float,
-        mass: float | None = None,
-        density: float | None = None,
-        offset: ArrayLike | None = None,
-        rotation_rpy: ArrayLike = (0.0, 0.0, 0.0),
+        cls, *, radius1: float, length1: float, radius2: float, length2: float, **given: Unpack[Given]
     ) -> Payload:
         """Two solid cylinders about one z axis, the second on top of the first, of one density [m].
 
@@ -115,7 +92,7 @@ class Payload:
         for radius, length, middle in ((radius1, length1, 0.5 * length1), (radius2, length2, length1 + 0.5 * length2)):
             pose = transform_from(np.eye(3), [0.0, 0.0, middle - 0.5 * total])
             stages.append(Solid(SolidKind.CYLINDER, (radius, length), pose))
-        return _of_solids("two-stage cylinder", stages, mass, density, offset, rotation_rpy)
+        return _of_solids("two-stage cylinder", stages, **given)
 
     @classmethod
     def mesh(
@@ -186,25 +163,19 @@ def payload_name(robot: Robot) -> str:
     return name
 
 
-def _one_solid(
-    kind: SolidKind,
-    size: ArrayLike,
-    mass: float | None,
-    density: float | None,
-    offset: ArrayLike | None,
-    rotation_rpy: ArrayLike,
-) -> Payload:
+def _one_solid(kind: SolidKind, size: ArrayLike, **given: Unpack[Given]) -> Payload:
     solid = Solid(kind, tuple(np.atleast_1d(as_float_array(size, f"size of a {kind}")).tolist()), np.eye(4))
-    return _of_solids(str(kind), [solid], mass, density, offset, rotation_rpy)
+    return _of_solids(str(kind), [solid], **given)
 
 
 def _of_solids(
     kind: str,
     solids: list[Solid],
-    mass: float | None,
-    density: float | None,
-    offset: ArrayLike | None,
-    rotation_rpy: ArrayLike,
+    *,
+    mass: float | None = None,
+    density: float | None = None,
+    offset: ArrayLike | None = None,
+    rotation_rpy: ArrayLike = (0.0, 0.0, 0.0),
 ) -> Payload:
     """The payload of solids that are posed relative to the shape's centre."""
     rotation = rotation_from_rpy(_three(rotation_rpy, "rotation_rpy"))

@@ -18,14 +18,12 @@ from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import ContradictionError, FileFormatError, InputError, UnknownNameError
 from iparam.files.json import JsonSection, read_json, write_json
 from iparam.files.kind import FileKind
-from iparam.plotting.html import html_table
 from iparam.printable import printable
 from iparam.remarks import Remark, remark
 from iparam.robot.gravity import stated_gravity
 from iparam.robot.loading import StatedArm
 from iparam.trajectory.checks import positive_number
 from iparam.trajectory.conditions import PlanConditions
-from iparam.trajectory.display import motion_html
 from iparam.trajectory.fourier import FourierTrajectory, WindowedFourierTrajectory
 from iparam.trajectory.integrated_fourier import IntegratedFourierTrajectory
 from iparam.trajectory.jerk_limit import JerkLimitedTrajectory
@@ -176,21 +174,6 @@ class TrajectoryFile:
 
     def __repr__(self) -> str:
         return f"TrajectoryFile({self.trajectory!r} for {printable(self.robot or 'an unknown robot')}, {self.fps:g} Hz)"
-
-    def _repr_html_(self) -> str:
-        stated = (self.validation or {}).get("all_constraints_satisfied")
-        kept = "every limit kept" if stated is True else "NOT every limit kept" if stated is False else "not stated"
-        gravity = "" if self.gravity is None else " ".join(f"{value:.4g}" for value in self.gravity)
-        rows = [
-            ("robot", self.robot or "unknown"),
-            ("tool frame", self.tool_frame or "the robot's own"),
-            ("rate", f"{self.fps:g} Hz"),
-            ("stated condition number", "-" if self.condition_number is None else f"{self.condition_number:.4f}"),
-            ("validation", kept),
-            ("gravity", f"{gravity} m/s^2" if gravity else "not stated"),
-            ("conditions", str(self.conditions) if self.conditions is not None else "not stated"),
-        ]
-        return motion_html(self.trajectory, repr(self.trajectory), html_table(rows))
 
 
 def save_trajectory(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
 from iparam.trajectory.checks import MAX_SAMPLES, TIME_SLACK, positive_number, times_within
-from iparam.trajectory.display import motion_figure, motion_html
+from iparam.trajectory.display import motion_figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +133,6 @@ class Trajectory(ABC):
     def __repr__(self) -> str:
         harmonics = f", {count} harmonics" if (count := getattr(self, "num_harmonics", None)) else ""
         return f"{type(self).__name__}({self.num_joints} joints{harmonics}, {self.duration:.4g} s)"
-
-    def _repr_html_(self) -> str:
-        return motion_html(self, repr(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

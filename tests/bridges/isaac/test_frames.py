@@ -48,5 +48,5 @@ def test_contacts_at_points_have_a_torque_about_the_tool() -> None:
 
 
 def test_a_pose_that_is_none_is_refused() -> None:
-    with pytest.raises(InputError, match="pose= must be a rigid transform"):
+    with pytest.raises(InputError, match="pose must be a rigid transform"):
         joint_wrench_in_tool(np.zeros(3), np.zeros(3), 2.0 * np.eye(4))

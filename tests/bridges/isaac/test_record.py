@@ -115,11 +115,11 @@ def test_what_cannot_be_a_run_is_refused(robot: Any, plan: Any) -> None:
         record(articulation, plan, lambda: None, **settings)
     with pytest.raises(UnknownNameError, match=r"unknown joint of the articulation 'j1'.*finger.*joints="):
         record(articulation, plan, physics.step, **(settings | {"joints": [f"j{place}" for place in range(1, 7)]}))
-    with pytest.raises(InputError, match="environment= must be from 0 to 1, got 2"):
+    with pytest.raises(InputError, match="environment must be from 0 to 1, got 2"):
         record(articulation, plan, physics.step, **(settings | {"environment": 2}))
     with pytest.raises(InputError, match="wrench is zero throughout"):  # environment 1 has no load in the stand-in
         record(articulation, plan, physics.step, **(settings | {"environment": 1}))
-    with pytest.raises(InputError, match="dt= is one physics step"):
+    with pytest.raises(InputError, match="dt is one physics step"):
         record(articulation, plan, physics.step, **(settings | {"dt": 0.0}))
     with pytest.raises(InputError, match="a str is no articulation that is known"):
         record("robot", plan, physics.step, **settings)

@@ -99,9 +99,9 @@ def test_samples_of_an_arm_whose_clock_is_set_back(arm: Arm) -> None:
 
 
 def test_what_is_missing_is_said_with_what_there_is(arm: Arm) -> None:
-    with pytest.raises(InputError, match=r"nothing on wrench \(WrenchStamped is published on /ft/wrench\)"):
+    with pytest.raises(InputError, match=r"/wrench.*/ft/wrench"):
         RosSource(ROBOT, patience=2.0)
-    with pytest.raises(InputError, match=r"no JointState on joint_states is of panda_joint1, .*"):
+    with pytest.raises(InputError, match=r"joint_states.*panda_joint1"):
         RosSource(_panda(), wrench_topic="ft/wrench", patience=2.0)
     with pytest.raises(InputError, match="refuses the topics 'joint_states' and 'a b'"):
         RosSource(ROBOT, wrench_topic="a b")

@@ -102,7 +102,6 @@ UR = "ur run short_ur5e.json --host 127.113.7.9 --yes --output x.parquet"
         (BOX, "--density -1"),
         (f"{BOX} --mass 1", "--density 2"),
         (UR, "--amplitude 2"),
-        (UR, "--dry-run 0.2"),
         (UR, "--max-deviation -1"),
         ("kinematics compute --robot ur5e", "--q 1 2 3 4 5 nan"),
     ],

@@ -79,7 +79,7 @@ def test_a_calibrated_sensor(here: Path, run: Any, capsys: pytest.CaptureFixture
         ("--joint-sign 1 -1", "--joint-sign must have one number for each of the 6 joints"),
         ("--clock 0", "--clock must be above 0"),
         ("--gravity estimate --mounting wall", "leave out --mounting"),
-        ("--rezeroed 99", "--rezeroed 99 is not within the run"),
+        ("--rezeroed 99", "--rezeroed must be within the run"),
         ("--delay soon", "--delay takes numbers or 'estimate', got 'soon'"),
         ("--static --clock estimate", "--static averages rests"),
         ("--sensor known.json", "this needs a calibrated sensor"),

@@ -146,7 +146,7 @@ def test_dead_channels_and_a_bias_that_jumps(recorded, ur5e, load) -> None:
     estimate = iparam.identify_payload(run, ur5e, correction=Correction(rezeroed=(4.0,)))
     assert deviations_off(estimate, load) < SURE
     assert estimate.time_correlation < 1.5
-    with pytest.raises(InputError, match="not within the run"):
+    with pytest.raises(InputError, match="rezeroed must be within the run"):
         iparam.identify_payload(run, ur5e, correction=Correction(rezeroed=(40.0,)))
     with pytest.raises(InputError, match="rezeroed"):
         iparam.identify_payload(run, ur5e, bias="none", correction=Correction(rezeroed=(4.0,)))

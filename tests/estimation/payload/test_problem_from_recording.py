@@ -25,7 +25,6 @@ from iparam.motion.sources import (
     ButterworthMotion,
     KalmanMotion,
     MotionSource,
-    SavitzkyGolayMotion,
     SetPointMotion,
 )
 from iparam.recording import Recording
@@ -35,7 +34,6 @@ SOURCES = {
     "angles": KalmanMotion(angles_alone=True),
     "accelerometer": AccelerometerMotion(),
     "set-points": SetPointMotion(),
-    "savitzky-golay": SavitzkyGolayMotion(),
     "butterworth": ButterworthMotion(),
 }
 

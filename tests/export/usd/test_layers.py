@@ -106,7 +106,7 @@ def test_a_turned_and_shifted_frame(load: IdentifiedLoad, tmp_path: Path, copy: 
 
 def test_an_existing_mass_is_added_to_or_replaced_and_never_guessed(load: IdentifiedLoad, tmp_path: Path) -> None:
     source, target = arm(tmp_path / "arm.usda", own=True), tmp_path / "loaded.usda"
-    with pytest.raises(ContradictionError, match=r"/arm/wrist weighs 0.4 kg already: own_mass='add' .*'replace'"):
+    with pytest.raises(ContradictionError, match=r"/arm/wrist weighs 0.4 kg already: say 'add' .*'replace'"):
         write_into_stage(load, source)
     of_load = load.parameters.transformed(FRAME_IN_BODY)
     for choice, expected in (("add", OWN + of_load), ("replace", of_load)):
@@ -126,7 +126,7 @@ def test_a_mass_that_only_colliders_have_is_not_added_to(load: IdentifiedLoad, t
     assert any("stated no mass of its own" in note for note in written.notes)
     pxr.UsdPhysics.CollisionAPI.Apply(cube)
     stage.Save()
-    with pytest.raises(ContradictionError, match=r"own_mass='add', but /arm/wrist states no mass: .*'replace'"):
+    with pytest.raises(ContradictionError, match=r"/arm/wrist states no mass: .*own_mass = replace"):
         write_into_stage(load, source, own_mass="add")
     assert write_into_stage(load, source, own_mass="replace").prim == "/arm/wrist"
 
@@ -247,7 +247,7 @@ def test_wrong_files_and_prims(load: IdentifiedLoad, bad_load: IdentifiedLoad, t
         write_into_stage(load, source, "/arm/wrist/tool0")
     with pytest.raises(InputError, match=r"/arm is no rigid body .* choose /arm/base, /arm/wrist"):
         write_into_stage(load, source, "/arm")
-    with pytest.raises(InputError, match=r"has 2 rigid bodies: say with prim= .* /arm/base, /arm/wrist"):
+    with pytest.raises(InputError, match=r"has 2 rigid bodies: say which one .* /arm/base, /arm/wrist"):
         write_into_stage(replace(load, frame="flange"), source)
     with pytest.raises(InconsistentLoadError):
         write_into_stage(bad_load, source)

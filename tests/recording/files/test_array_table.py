@@ -63,11 +63,11 @@ def test_names_of_others_are_mapped(path: Path) -> None:
     np.testing.assert_array_equal(found.signal("q").values, Q[10:20])
     np.testing.assert_array_equal(found.signal("tau").values, TAU[10:20])
     np.testing.assert_allclose(found.signal("q").time, TIME[10:20], rtol=1e-15)
-    with pytest.raises(InputError, match=r"map='tau=f_\*' matches no column of .*; its columns: t, positions, e_1"):
+    with pytest.raises(InputError, match=r"map 'tau=f_\*' matches no column of .*; its columns: t, positions, e_1"):
         Recording.load(path, map="time=t,tau=f_*")
     np.testing.assert_array_equal(Recording.load(path, time_unit="ms").signal("q").values, Q)  # t is the time
     write(path, positions=Q, stamps=TIME)
-    said = r"has no array 'time'; its arrays: positions \(200, 6\), stamps .*map='time=stamps'"
+    said = r"has no array 'time'; its arrays: positions \(200, 6\), stamps .*map = time=stamps"
     with pytest.raises(FileFormatError, match=said):
         Recording.load(path)
     write(path, positions=Q, table=Q)
@@ -98,7 +98,7 @@ def test_one_matrix_is_a_table_without_header(path: Path) -> None:
     with pytest.raises(InputError, match="no whole number of joints"):
         Recording.load(path, columns="time,q,dq,ddq,tau,current")
     write(path, time=TIME, q=Q, tau=TAU)
-    with pytest.raises(InputError, match=r"columns= is for a file with one matrix, and .* has [23]: .*q \(200, 6\)"):
+    with pytest.raises(InputError, match=r"columns is for a file with one matrix, and .* has [23]: .*q \(200, 6\)"):
         Recording.load(path, columns="time,q,tau")
 
 
@@ -120,10 +120,10 @@ def test_cells_and_arrays_of_structs_are_offered_by_their_paths(tmp_path: Path) 
     structs = np.array([tuple(one.values()) for one in (run, other)], dtype=kind)
     for arrays, first in ((np.array([run, other], dtype=object), "logs{1}"), (structs, "logs(1)")):
         write(path, logs=arrays)
-        with pytest.raises(FileFormatError, match="If it holds several runs, say which: map=") as error:
+        with pytest.raises(FileFormatError, match="If it holds several runs, say which") as error:
             Recording.load(path)
         advice = f"time={first}.t,q={first}.q,wrench={first}.wrench"
-        assert str(error.value).endswith(f"map='{advice}'")
+        assert error.value.fix == {"map": advice}
         np.testing.assert_array_equal(Recording.load(path, map=advice).signal("q").values, Q)
         second = Recording.load(path, map=advice.replace("1", "2")).signal("q")
         np.testing.assert_array_equal(second.values, 2 * Q)

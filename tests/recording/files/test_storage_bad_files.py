@@ -42,7 +42,7 @@ def rows(count: int) -> list[str]:
         (b"\x1f\x8b\x08\x00", r"is packed: unpack it first, by: gunzip .*run\.csv"),
         (b"time,q0\n", "no samples"),
         (b"a,b\n1,2\n", "no column 'time'"),
-        (b"1,2,3\n4,5,6\n", "has no header.*columns="),
+        (b"1,2,3\n4,5,6\n", "has no header.*columns ="),
         (b"time,q0,q0\n1,2,3\n", "'q0' more than once"),
         (b"time,note\n1,hello\n", "holds no usable samples"),
         (b"time,q0\nx,2\ny,3\n", "2 of 2 rows .*'x'.* line 2-3"),
@@ -224,7 +224,7 @@ def test_an_arm_at_rest_is_no_dropped_sensor(tmp_path: Path) -> None:
 def test_degrees_are_refused_and_converted_on_request(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     moving(scale=180 / np.pi).save(path)
-    with pytest.raises(FileFormatError, match=r"looks like degrees.*angles='degrees'"):
+    with pytest.raises(FileFormatError, match=r"looks like degrees.*angles = degrees"):
         Recording.load(path, robot="ur5e")
     said = Recording.load(path).remarks[0]
     assert (said.code, said.fix) == ("angles-large", {"angles": "degrees"})
@@ -245,7 +245,7 @@ def test_velocities_give_degrees_away_too(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"dq0 reaches .*looks like deg/s, and q is in rad\. Convert its columns"):
         Recording.load(tmp_path / "run.csv", robot="ur5e")
     made.without_signal("q").with_signal("dq", fast).save(tmp_path / "run.csv")
-    with pytest.raises(FileFormatError, match=r"dq0 reaches .*looks like degrees\. Convert it with angles='degrees'"):
+    with pytest.raises(FileFormatError, match=r"dq0 reaches .*looks like degrees.*angles = degrees"):
         Recording.load(tmp_path / "run.csv", robot="ur5e")
 
 

@@ -11,7 +11,6 @@ import iparam
 from iparam.errors import UnknownNameError
 from iparam.robot.catalog import CatalogArm, catalog_arm, catalog_robot, dh_table, lookup, robot_names
 from iparam.robot.collision.capsules import link_capsules
-from iparam.sensing import force_torque_sensor, force_torque_sensors
 from iparam.simulation.motors import motors
 
 FOLDER = Path(lookup.__file__).parent
@@ -64,7 +63,6 @@ def test_a_new_arm_is_a_new_file_and_nothing_else() -> None:
     assert next(capsule.radius for capsule in link_capsules(robot)) == 0.095
     assert dh_table("ur12e").d[0] == 0.1807
     assert catalog_arm("ur12e").rated_load == 12.5
-    assert force_torque_sensors() == ("ur5e", "ur12e")
-    assert force_torque_sensor("ur12e").force_range == 50.0
+    assert catalog_arm("ur12e").wrist_sensor["force_range"] == 50.0
     assert motors("ur12e").drive_gains.tolist() == motors("ur10e").drive_gains.tolist()
     assert isinstance(catalog_arm("ur12e"), CatalogArm)

@@ -145,10 +145,14 @@ def test_the_arms_of_real_robots_are_found(
     ("sites", "tip", "told"),
     [
         ((), "b4", None),
-        (("ee_site",), "ee_site", "'ee_site' was taken for the tool; tip= takes another link"),
-        (("cam", "attach point"), "attach point", "tip= takes another link, or a frame on it: 'cam'"),
+        (("ee_site",), "ee_site", "'ee_site' was taken for the tool; another link may be the tip"),
+        (("cam", "attach point"), "attach point", "another link may be the tip, or a frame on it: 'cam'"),
         (("tcp", "flange_site"), "flange_site", "or a frame on it: 'tcp'"),
-        (("camera", "imu"), "b4", "'b4' was taken for the tool; tip= takes another link, or a frame on it: 'camera'"),
+        (
+            ("camera", "imu"),
+            "b4",
+            "'b4' was taken for the tool; another link may be the tip, or a frame",
+        ),
     ],
 )
 def test_sites_are_tools_by_their_names(sites: tuple[str, ...], tip: str, told: str | None, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from iparam.bridges.live.source import LiveSamples
 from iparam.bridges.ros2.backend import Node, SignalHandlerOptions, rclpy
 from iparam.bridges.ros2.input_node import InputNode
+from iparam.bridges.ros2.input_watch import InputWatch, waiting_text
 from iparam.bridges.ros2.matching.sample_matcher import MatchedSample, SampleMatcher
 from iparam.bridges.ros2.matching.stamped_buffer import PeriodEstimate
 from iparam.bridges.ros2.readers import JointReader, WrenchReader
 from iparam.bridges.ros2.sample_input import SampleInput
 from iparam.errors import InputError
-from iparam.printable import printable
 from iparam.robot.batching import STANDARD_GRAVITY
 from iparam.robot.model import Robot
 from iparam.sensing.wrench_source import Measures
@@ -28,8 +28,6 @@ SILENCE = 2.0
 
 LEAP = 1_000_000_000
 """Time that counts as passed where the stamps went back [ns]: long enough to be taken for a gap."""
-
-TYPES = {"joint_states": "sensor_msgs/msg/JointState", "wrench": "geometry_msgs/msg/WrenchStamped"}
 
 
 class RosSource:
@@ -58,8 +56,7 @@ class RosSource:
     ) -> None:
         x, y, z = np.asarray(STANDARD_GRAVITY if gravity is None else gravity, dtype=float).tolist()
         self.robot, self.gravity = robot, (x, y, z)
-        self._topics = {"joint_states": joint_topic, "wrench": wrench_topic}
-        names = [word for name, topic in self._topics.items() for word in ("-r", f"{name}:={topic}")]
+        names = ["-r", f"joint_states:={joint_topic}", "-r", f"wrench:={wrench_topic}"]
         try:
             rclpy.init(args=["iparam", "--ros-args", *names], signal_handler_options=SignalHandlerOptions.NO)
         except Exception as error:  # rclpy has several for names that no topic can have
@@ -69,7 +66,8 @@ class RosSource:
         self._node = Node("iparam_view", start_parameter_services=False, enable_rosout=False)
         self._inputs = InputNode(self._node)
         self._matcher = SampleMatcher()
-        SampleInput(
+        self._watch = InputWatch(self._node, self._inputs)
+        self._samples = SampleInput(
             self._node,
             self._inputs,
             self._matcher,
@@ -147,19 +145,4 @@ class RosSource:
 
     def _missing(self) -> str:
         """What does not come, and what there is."""
-        counts = {"joint_states": self._matcher.joints.counts, "wrench": self._matcher.wrenches.counts}
-        known = dict(self._node.get_topic_names_and_types())
-        published = {topic: types for topic, types in known.items() if self._node.count_publishers(topic)}
-        said = []
-        for name, topic in self._topics.items():
-            count, kind = counts[name], TYPES[name].rpartition("/")[2]
-            if count.received and count.refused + count.not_finite == count.received:
-                wanted = ", ".join(self.robot.joint_names) if name == "joint_states" else self.robot.tool_frame
-                said.append(f"no {kind} on {topic} is of {wanted}")
-            elif not count.received:
-                others = sorted(each for each, types in published.items() if TYPES[name] in types)
-                heard = f" ({kind} is published on {', '.join(others)})" if others else ""
-                said.append(f"nothing on {topic}{heard}")
-        if not said:
-            said.append("the stamps of joint states and wrenches are more than 10 ms apart")
-        return printable("; ".join(said))
+        return waiting_text(self._watch.missing(self._matcher, self._samples)) or "what comes is not enough"

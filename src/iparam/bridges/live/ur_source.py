@@ -48,7 +48,7 @@ class UrSource:
         self._recorder = ArmRecorder(RecorderSettings(host, robot, robot.name, port, wrench, measures))
         self._recorder.start()
         self.rate = self._recorder.rate
-        self._count, self._connected = 0, True
+        self._count, self._again, self._connected = 0, 0, True
         self._notes: list[str] = []
 
     def read(self, timeout: float) -> LiveSamples | None:
@@ -83,9 +83,10 @@ class UrSource:
         self._recorder.stop()
 
     def _note_connection(self) -> None:
-        recorder = self._recorder
-        if self._connected and not recorder.connected:
+        recorder, again = self._recorder, self._recorder.reconnections
+        if self._connected and (again > self._again or not recorder.connected):
             self._notes.append(f"the connection to {self._host} was lost ({recorder.last_fault}); trying again")
-        elif recorder.connected and not self._connected:
+            self._connected = False
+        if again > self._again:
             self._notes.append(f"the connection to {self._host} was made again")
-        self._connected = recorder.connected
+            self._again, self._connected = again, True

@@ -1,15 +1,12 @@
-"""`check_counts`: an option has as many values as it takes, and is given once; one of an earlier tool is answered with
-its present name.
+"""`check_counts`: an option that is given has a value, and is given once.
 
-tyro takes what follows an option that is complete for something else, the last of two for both, and none at all for an
-option that is not given: none of it is what somebody meant who typed it, or whose shell variable is empty.
+tyro takes the last of two for both, and an option without any value for one that is not given: neither is what somebody
+meant who typed it, or whose shell variable is empty.
 """
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import NoneType
@@ -21,17 +18,6 @@ from iparam.errors import InputError
 
 if TYPE_CHECKING:
     from iparam.cli.command_table import Command
-
-ALIASES = {"seconds_budget": "time_budget"}
-"""Other names of options, and their own."""
-
-OF_EARLIER_TOOLS = {"json_path": "input", "output_path": "output", "restarts": "starts"}
-"""Options of the tools that this program replaces, and what they are called here."""
-
-NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)(?![\w.])"
-
-_INSTEAD = {"--dry-run": ("--amplitude", "--speed-scale")}
-"""Options that take no value, and those that whoever gives them one may mean."""
 
 _HELP = ("-h", "--help")
 
@@ -52,7 +38,7 @@ class _Option:
 
 
 def check_counts(arguments: Sequence[str], command_type: type[Command]) -> None:
-    """Refuse an option with a number more than it takes, or without any value, and one that is given twice.
+    """Refuse an option without any value, and one that is given twice.
 
     Args:
         arguments: of the command.
@@ -62,16 +48,10 @@ def check_counts(arguments: Sequence[str], command_type: type[Command]) -> None:
         return
     known = dict(_known(command_type))
     given: dict[str, str] = {}
-    for option, joined, words in _given(arguments):
+    for option, words in _given(arguments):
         name = option[2:].replace("-", "_")
-        name = name if name in known else ALIASES.get(name, name)
-        if name not in known:
-            _refuse_earlier(option, name, known)
-            continue
-        takes = known[name]
-        if not joined:
-            _refuse_too_many(option, words, takes.most, known)
-        if takes.most == 0 or takes.repeatable:
+        takes = known.get(name)
+        if takes is None or takes.most == 0 or takes.repeatable:
             continue
         if not words and takes.most is None:
             needed = f", {takes.metavar}" if takes.metavar else ""
@@ -84,31 +64,12 @@ def check_counts(arguments: Sequence[str], command_type: type[Command]) -> None:
         given[name] = typed
 
 
-def _refuse_earlier(option: str, name: str, known: Mapping[str, _Option]) -> None:
-    """Answer an option of an earlier tool with its present name."""
-    present = OF_EARLIER_TOOLS.get(name)
-    if present in known:
-        raise InputError(f"there is no {option}: did you mean --{present}?")
-
-
-def _given(arguments: Sequence[str]) -> Iterator[tuple[str, bool, list[str]]]:
-    """Each option that is typed, whether its value is joined to it, and the words behind it."""
+def _given(arguments: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Each option that is typed, and the words behind it."""
     places = [place for place, word in enumerate(arguments) if word.startswith("--") and len(word) > 2]
     for place, end in pairwise([*places, len(arguments)]):
         option, joined, value = arguments[place].partition("=")
-        yield option, bool(joined), [value] if joined else list(arguments[place + 1 : end])
-
-
-def _refuse_too_many(option: str, words: Sequence[str], most: int | None, known: dict[str, _Option]) -> None:
-    """What follows an option that is complete is a file, or an option."""
-    extra = "" if most is None or most >= len(words) else words[most]
-    if not re.fullmatch(NUMBER, extra) or os.path.exists(extra):
-        return
-    if most == 0:
-        others = [f"{other} {extra}" for other in _INSTEAD.get(option, ()) if other[2:].replace("-", "_") in known]
-        instead = f"; for a part of the motion, or a slower one: {' or '.join(others)}" if others else ""
-        raise InputError(f"{option} takes no value, got {extra}{instead}")
-    raise InputError(f"{option} takes {most} value{'s' if most and most > 1 else ''}, got {' '.join(words)}")
+        yield option, [value] if joined else list(arguments[place + 1 : end])
 
 
 def _known(command_type: type[Command]) -> Iterator[tuple[str, _Option]]:

@@ -22,7 +22,7 @@ from iparam.rounding import number, numbers
 class Poses(PlanningOptions):
     r"""Choose a few poses to rest in, to identify a load without moving it fast.
 
-    Rests tell mass, centre of mass and bias; with the --shape of the load the inertia, too.
+    Rests tell mass, centre of mass and bias, and nothing of the inertia.
 
     Only the wrist moves. The straight joint-space ways between poses hit nothing.
 

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from iparam.robot.model import Robot
 
 JointMotion = Annotated[
-    Literal["kalman", "angles", "set-points", "savitzky-golay", "butterworth"], arg(help="Where the motion comes from.")
+    Literal["kalman", "angles", "set-points", "butterworth"], arg(help="Where the motion comes from.")
 ]
 """The type of the option ``motion`` of commands that take it from the joints."""
 
 Motion = Annotated[
-    Literal["kalman", "angles", "set-points", "accelerometer", "savitzky-golay", "butterworth"],
+    Literal["kalman", "angles", "set-points", "accelerometer", "butterworth"],
     arg(help="Where the motion comes from."),
 ]
 """The same where an accelerometer at the tool may tell a part of it."""
@@ -92,7 +92,6 @@ def motion_source(name: str) -> MotionSource:
         "angles": partial(iparam.motion.KalmanMotion, angles_alone=True),
         "set-points": iparam.motion.SetPointMotion,
         "accelerometer": iparam.motion.AccelerometerMotion,
-        "savitzky-golay": iparam.motion.SavitzkyGolayMotion,
         "butterworth": iparam.motion.ButterworthMotion,
     }
     return sources[name]()

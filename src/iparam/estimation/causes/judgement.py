@@ -316,7 +316,7 @@ def _reaching(estimate: Estimate, moves: FloatArray) -> FloatArray:
 
 def _far(estimate: Estimate, moves: FloatArray) -> FloatArray:
     """Those of the moves (K, 10) of phi that are beyond the intervals."""
-    return np.asarray(moves[np.max(np.abs(moves) / estimate.standard_deviation.phi, axis=1, initial=0.0) > FAR])
+    return np.asarray(moves[(np.abs(moves) > FAR * estimate.standard_deviation.phi).any(axis=1)])
 
 
 def _counting(estimate: Estimate) -> Estimate:

@@ -57,7 +57,7 @@ class Screening:
 
     Attributes:
         alarms: kinds of mistakes that they could hold; none for a sound run.
-        moves: (K, 10) what the mistakes that they speak for would change of phi.
+        moves: (K, 10) what the mistakes that they speak for would change of phi, and what sampling may.
         unseen: (K, 10) what mistakes of the usual `SIZES`, which the data could not show, would change of phi: roots of
             the covariance that each kind gives it.
         visible: whether there are residuals that anybody needs to hear of.
@@ -85,14 +85,29 @@ def screened(run: ExaminedRun) -> Screening:
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
     found, rest = _scored(run, fit, run.A @ fit.phi)
+    moves = np.concatenate([found.moves, _averaging(run, fit)])
     if _invisible(run, fit.residual):
-        return Screening((), found.moves, {}, visible=False)
+        return Screening((), moves, {}, visible=False)
     alarms = list(found.alarms)
     if _loud(rest):
         alarms.append("time")
     if left_over(run, fit).hertz > 0.0:
         alarms.append("swing")
-    return Screening(tuple(alarms), found.moves, found.unseen)
+    return Screening(tuple(alarms), moves, found.unseen)
+
+
+def _averaging(run: ExaminedRun, fit: Fit) -> FloatArray:
+    """(6, 10) what a channel that is the mean over its neighbouring samples, and not of an instant, would change of
+    phi, each by itself. Steps of a simulator make such: their acceleration is the second difference of the positions.
+    Triangular weights over two intervals h add h^2 / 12 times the second derivative.
+    """
+    interval = float(np.median(np.diff(run.run.problem.time)))
+    bent = np.gradient(np.gradient(run.A @ fit.phi, run.time, axis=0), run.time, axis=0)
+    whiten = np.sqrt(fit.weights)
+    rows = (fit.design * whiten[:, :, None]).reshape(-1, fit.design.shape[2])
+    added = (interval**2 / 12.0 * bent * whiten)[:, :, None] * np.eye(6)
+    moved = np.linalg.lstsq(rows, added.reshape(-1, 6), rcond=None)[0]
+    return np.asarray(moved[:NUM_PARAMETERS].T)
 
 
 def screened_again(run: ExaminedRun, explained: Fit) -> Screening:

@@ -120,7 +120,9 @@ def identify_payload(
         recording = recording.to_recording()
     if not isinstance(recording, Recording):
         raise InputError(
-            argument="recording", problem=f"must be a Recording, got {recording!r:.80}: Recording.load reads a file"
+            argument="recording",
+            problem=f"must be a Recording, got {recording!r:.80}: Recording.load reads a file, and "
+            "iparam.estimation.least_squares(A, y) takes arrays",
         )
     arm = robot if isinstance(robot, Robot) else _arm(recording, robot)
     recording = with_followers(recording, arm)

@@ -97,8 +97,8 @@ class TorqueInformation(Information):
         """See `Information`."""
         count, joints = motion.q.shape
         gram, changes = np.empty((self.size, self.size)), np.empty((count, 3, joints, self.size, self.size))
-        constants = (*self._constants, self.row_weights, self.column_scales)
-        torque_gram_products(*constants, motion.q, motion.dq, motion.ddq, gram, changes)
+        constants = (self.gravity, self.independent, self._first, self.row_weights, self.column_scales)
+        torque_gram_products(self.robot.chain.address, *constants, motion.q, motion.dq, motion.ddq, gram, changes)
         return gram, changes
 
     def weighted_curvature(self, motion: MotionArrays, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -106,13 +106,9 @@ class TorqueInformation(Information):
         count, joints = motion.q.shape
         gradient, hessian = np.empty((count, 3 * joints)), np.empty((count, 3 * joints, 3 * joints))
         scaled = 0.5 * (weights + weights.T) * np.multiply.outer(self.column_scales, self.column_scales)
-        constants = (*self._constants, self.row_weights, scaled)
-        torque_curvature(*constants, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian)
+        constants = (self.gravity, self.size, self.independent, self._first, self.row_weights, scaled)
+        torque_curvature(self.robot.chain.address, *constants, motion.q, motion.dq, motion.ddq, STEP, gradient, hessian)
         return gradient, hessian
-
-    @property
-    def _constants(self) -> tuple[int, FloatArray, NDArray[np.int64], NDArray[np.int64]]:
-        return (self.robot.chain.address, self.gravity, self.independent, self._first)
 
 
 def arm_scales(information: TorqueInformation, samples: int = 500, seed: int = 0) -> FloatArray:

@@ -17,9 +17,6 @@ from iparam.excitation.constraints.constraint import WorstMargin
 from iparam.excitation.information.criteria import Criterion, criterion_value, eigenvalues
 from iparam.excitation.search.problem import ExcitationProblem
 from iparam.excitation.search.start import StartResult, StartTask, run_task, warm_up
-from iparam.plotting.html import html_table
-from iparam.rounding import number
-from iparam.trajectory.display import motion_html
 from iparam.trajectory.fourier import WindowedFourierTrajectory
 from iparam.worker_pool import WorkerPool
 
@@ -82,21 +79,6 @@ class OptimizationResult:
         return (
             f"OptimizationResult({self.trajectory!r}, condition number {self.condition_number:.4f}, "
             f"{len(self.starts)} starts in {self.seconds:.3g} s)"
-        )
-
-    def _repr_html_(self) -> str:
-        finals = sorted(start.final for start in self.starts)
-        rows = [
-            ("condition number", f"{self.condition_number:.4f}"),
-            ("criterion", f"{self.value:.4f}"),
-            ("starts", f"{len(finals)}, from {finals[0]:.4f} to {finals[-1]:.4f}, in {self.seconds:.1f} s"),
-            ("motion", repr(self.trajectory)),
-        ]
-        margins = [[m.constraint, number(m.margin, 4), m.unit, number(m.time, 3), m.label] for m in self.margins]
-        header = ("constraint", "least margin", "unit", "at [s]", "where")
-        remarks = (*(("the search was interrupted",) if self.interrupted else ()), *self.failures)
-        return motion_html(
-            self.trajectory, "Planned excitation", html_table(rows), html_table(margins, header), remarks=remarks
         )
 
 

@@ -23,12 +23,11 @@ import numpy as np
 
 from iparam.arrays import FloatArray, remembered
 from iparam.motion.angle_samples import resolution
-from iparam.motion.joint_process import JointProcess, TimeSteps, filter_joint, residual_sums, smooth_joint
+from iparam.motion.joint_process import JointProcess, TimeSteps, residual_sums, smooth_joint
 from iparam.motion.motion import checked_angles
 from iparam.robot.batching import get_num_threads
 
 ORDERS = (3, 4, 5, 6, 7)
-CAUSAL_ORDERS = (3, 4)
 LEAST_SAMPLES = 16
 LEAST_NOISE = 1e-10
 """[rad] Floor of the noise level: far below any encoder, so that exact angles do not divide by zero."""
@@ -337,23 +336,6 @@ def _for_all(process: JointProcess, share: float) -> JointProcess:
     """
     grown = process.bandwidth * share ** (1.0 / (2 * process.order + 1))
     return dataclasses.replace(process, bandwidth=grown)
-
-
-def choose_causal_processes(time: FloatArray, q: FloatArray) -> tuple[JointProcess, ...]:
-    """The models for filtering angles as they come: those whose accelerations come closest to the smoother's."""
-
-    def work(angle: FloatArray, process: JointProcess) -> JointProcess:
-        reference = smooth_joint(time, angle, process).means[:, 2]
-
-        def score(candidate: JointProcess) -> tuple[float, float]:
-            difference = filter_joint(time, angle, candidate).means[:, 2] - reference
-            return float(np.mean(difference[time.size // 10 :] ** 2)), process.noise
-
-        return _search(
-            [_Samples(time, angle)], _Remembered(score), dataclasses.replace(process, order=3), CAUSAL_ORDERS
-        )
-
-    return tuple(_each_joint(work, q, choose_processes(time, q)))
 
 
 def _each_joint(work: Callable[..., object], q: FloatArray, *more: object) -> list:  # type: ignore[type-arg]

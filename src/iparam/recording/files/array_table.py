@@ -7,6 +7,7 @@ import io
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -17,6 +18,7 @@ from iparam.files.limited_process import Outcome, in_limited_process
 from iparam.files.numpy_arrays import MOST_ARRAYS, Arrays, single_array, zipped_arrays
 from iparam.files.reading_limit import check_size, reading_limit
 from iparam.recording.channels import CHANNELS, check_name, column_names, expand_columns, signal_of_column
+from iparam.recording.files.headers import Headers, read_headers, with_usual_names
 from iparam.recording.files.reading import Reading, mapped_columns
 from iparam.recording.files.table import Table, TableBuilder, check_names, numbered_poses, tells_poses
 from iparam.recording.files.usual_names import usual_signal
@@ -70,9 +72,12 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
     numeric = {name: array for name, array in _by_short_names(arrays).items() if array.dtype.kind in "fiub"}
     others = [name for name in _by_short_names(arrays) if name not in numeric]
     notes = [remark("columns-without-numbers", columns=", ".join(others[:12]))] if others else []
+    understood = Headers(())
     if reading.columns is not None:
         columns = _matrix_columns(numeric, source, reading.columns, num_joints)
     else:
+        numeric, understood = _understood(numeric, source, reading)
+        notes += understood.notes
         columns, odd, usual = _named_columns(numeric, source, reading)
         if usual:
             notes.append(remark("usual-names", columns=", ".join(usual)))
@@ -82,7 +87,7 @@ def read_array_table(stream: BinaryIO, source: str, reading: Reading, num_joints
     rows = next(iter(columns.values())).size
     builder = TableBuilder(list(columns), rows, source, "row", reading.rows)
     builder.add(np.arange(1, rows + 1), [columns[name] for name in builder.wanted], [None] * len(builder.wanted))
-    table = builder.table(notes)
+    table = replace(builder.table(notes), units=understood.units)
     return table if "time" in columns else numbered_poses(table)
 
 
@@ -102,6 +107,26 @@ def _matrix_columns(
     matrix = arrays[matrices[0]]
     names = expand_columns(columns, matrix.shape[1], num_joints)
     return {name if name != "_" else f"_{i}_": matrix[:, i] for i, name in enumerate(names)}
+
+
+def _understood(arrays: Arrays, source: str, reading: Reading) -> tuple[Arrays, Headers]:
+    """The arrays with vectors by what their names mean as headers of a table, and what they mean.
+
+    What ``reading`` maps, and the names of signals that another array states, stay as they are.
+    """
+    mapped = {} if reading.names is None else reading.names.assign(list(arrays), source)
+    kept = {list(arrays)[place] for places in mapped.values() for place in places}
+    vectors = [name for name, array in arrays.items() if name not in kept and array.size == max(array.shape, default=0)]
+    found = with_usual_names(read_headers(vectors, source), vectors, source)
+    whole = {name for name in arrays if name not in vectors}
+    names = {
+        header: header if (signal_of_column(name) or (name,))[0] in whole else name
+        for header, name in zip(vectors, found.names, strict=True)
+    }
+    units = {name: unit for name, unit in found.units.items() if name in names.values()}
+    usual = {name: header for name, header in found.usual.items() if name in names.values()}
+    renamed = {names.get(name, name): array for name, array in arrays.items()}
+    return (renamed, Headers(tuple(renamed), units, usual)) if len(renamed) == len(arrays) else (arrays, Headers(()))
 
 
 def _named_columns(
@@ -152,7 +177,8 @@ def _named_columns(
         for column, numbers in zip(_columns_of(name, part.shape[1]), part.T, strict=True):
             columns.setdefault(column, numbers)
     if "time" not in columns and not tells_poses(list(columns)):
-        raise FileFormatError(f"{source} has no array 'time'; its arrays: {_shapes(arrays)}{_way_out(arrays)}")
+        text, fix = _way_out(arrays)
+        raise FileFormatError(f"{source} has no array 'time'; its arrays: {_shapes(arrays)}{text}", fix=fix)
     return columns, odd, usual
 
 
@@ -165,18 +191,18 @@ def _time_name(names: Sequence[str]) -> str:
     return "time"
 
 
-def _way_out(arrays: Arrays) -> str:
+def _way_out(arrays: Arrays) -> tuple[str, dict[str, str]]:
     """How to say which array is the time, with one that can be: of several runs in a file, one of the first."""
     vectors = [name for name, array in arrays.items() if array.size > 1 and array.size == max(array.shape)]
     if not vectors:
-        return ". None of them is a vector, as a time is" if arrays else ""
+        return ". None of them is a vector, as a time is" if arrays else "", {}
     likely = next((name for name in vectors if _time_name([name.rpartition(".")[2]]) in name.split(".")), vectors[0])
     run, dot, _ = likely.rpartition(".")
     beside = [name for name in arrays if dot and name.rpartition(".")[0] == run and name != likely]
     known = [f"{last}={name}" for name in beside if (last := name.rpartition(".")[2]) in CHANNELS]
     if any(name.rpartition(".")[0] not in ("", run) for name in arrays) and known:
-        return f". If it holds several runs, say which: '{','.join([f'time={likely}', *known])}' as the map"
-    return f". If one of them is the time, say so: 'time={likely}' as the map"
+        return ". If it holds several runs, say which", {"map": ",".join([f"time={likely}", *known])}
+    return ". If one of them is the time, say so", {"map": f"time={likely}"}
 
 
 def _num_poses(wrench: NDArray[Any]) -> int:

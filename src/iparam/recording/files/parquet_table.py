@@ -316,19 +316,6 @@ def _errors(source: str) -> Iterator[None]:
         raise FileFormatError(f"{source} cannot be read as Parquet: {error}") from None
 
 
-def stated_in_parquet(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """The document of a Parquet file, as `read_parquet_table` gives it, without reading the table."""
-    source = os.fspath(path)
-    if os.path.exists(source) and not os.path.isfile(source):
-        raise FileFormatError(f"{source} is no regular file")
-    try:
-        with open(source, "rb") as stream, open_parquet(stream, source) as file, _errors(source):
-            schema = file.schema_arrow
-            return _document(schema.metadata or {}, source) or foreign_document(schema, source, schema.names)
-    except OSError as error:
-        raise FileFormatError(f"cannot read {source}: {error.strerror or error}") from None
-
-
 def _document(metadata: Mapping[bytes, bytes], source: str) -> dict[str, Any] | None:
     if KEY not in metadata:
         return None

@@ -7,7 +7,7 @@ import pytest
 
 import iparam
 from iparam.bridges.ros2.joint_motion_filter import WELL, JointMotionFilter
-from iparam.bridges.ros2.nodes.live_compensation import LiveCompensation
+from iparam.bridges.ros2.nodes.live_compensation import LiveCompensation, Mode
 
 START, PERIOD = 1_700_000_000_000_000_000, 2_000_000
 NOISE, FARTHEST = 5e-5, 7.0
@@ -114,3 +114,19 @@ def deviation(robot: iparam.Robot, q: np.ndarray, dq: np.ndarray, ddq: np.ndarra
     there = iparam.wrench_regressor(robot, q, dq, ddq) @ LOAD
     moved = iparam.wrench_regressor(robot, *(np.tile(each, (6, 1)) for each in (q, dq)), ddq + np.eye(6)) @ LOAD
     return np.asarray(ACCELERATION * np.linalg.norm(moved - there, axis=0) + 1e-3)
+
+
+@pytest.mark.parametrize("mode", ["static", "full"])
+def test_a_load_and_a_wrench_that_no_joint_feels_are_withheld(ur5e: iparam.Robot, mode: Mode) -> None:
+    """Upright, where the weight of any load and any vertical force take no torque."""
+    upright = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
+    vertical = iparam.forward_kinematics(ur5e, upright)[2, :3]
+    for mass, force, published in ((2.0, 0.0, True), (1e6, 0.0, False), (2.0, 7.5e7, False)):
+        live = LiveCompensation(ur5e, mode, motion=JointMotionFilter(6, rate=500.0))
+        live.set_load(iparam.InertialParameters.box(mass, (0.1, 0.1, 0.1)).phi)
+        wrench = np.concatenate([(9.81 * 2.0 + force) * vertical, np.zeros(3)])
+        for k in range(300):
+            live.matcher.joints.add(START + k * PERIOD, upright, None)
+            live.matcher.wrenches.add(START + k * PERIOD, wrench)
+            assert bool(live.process()) is published
+        assert live.withheld == (0 if published else 300)

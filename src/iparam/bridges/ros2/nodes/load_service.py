@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from iparam.bridges.physical_bounds import Capacity, Load
+from iparam.bridges.physical_bounds import Load, check_load_for_maker
 from iparam.bridges.ros2.backend import Inertia, Node, SignalHandlerOptions, SingleThreadedExecutor, rclpy
 from iparam.bridges.ros2.messages import write_body, write_vector
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.export.load import DEFAULT_FRAME, IdentifiedLoad
-from iparam.robot.catalog import robot_names
 from iparam.spatial.phi import inertia_entries
 
 PATIENCE = 5.0
@@ -33,14 +32,12 @@ class LoadDriver:
         package, type: of its service.
         service: its usual name.
         frames: how the names of the frames end that it wants the load in.
-        capacity: what none of its arms exceeds.
     """
 
     package: str
     type: str
     service: str
     frames: tuple[str, ...]
-    capacity: Capacity
 
 
 DRIVERS = {
@@ -49,14 +46,12 @@ DRIVERS = {
         "SetPayload",
         "/io_and_status_controller/set_payload",
         ("tool0", "flange"),
-        Capacity.most("an arm of the driver 'ur'", robot_names()),
     ),
     "franka": LoadDriver(
         "franka_msgs",
         "SetLoad",
         "/service_server/set_load",
         ("link8", "flange"),
-        Capacity("an arm of the driver 'franka'", rated_load=3.0, reach=0.855, wrist_torque=12.0),
     ),
 }
 
@@ -151,9 +146,7 @@ def set_driver_load(
     if driver not in DRIVERS:
         raise UnknownNameError("driver", driver, DRIVERS)
     known = DRIVERS[driver]
-    known.capacity.check(load)
-    if isinstance(load, IdentifiedLoad) and load.robot.lower() in robot_names():
-        Capacity.of(load.robot.lower()).check(load)
+    check_load_for_maker(load, driver)
     if load.frame != DEFAULT_FRAME and not load.frame.endswith(known.frames):
         wanted = " or ".join(f"...{name}" for name in known.frames)
         raise InputError(

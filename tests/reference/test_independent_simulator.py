@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.fft import dct, idct
 from scipy.linalg import toeplitz
 from scipy.spatial.transform import Rotation
 
@@ -18,11 +19,22 @@ import iparam
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 with pytest.MonkeyPatch.context() as patch:
     patch.syspath_prepend(BENCHMARKS)
-    from independent import cases, loads, mistakes, motions, noise, references, rig, rigid_body
+    from independent import cases, free_spectrum, loads, mistakes, motions, noise, references, rig, rigid_body
     from independent.arms import ARMS
 
 NAMES = list(ARMS)
-OF_SIMULATOR = ("arms", "cases", "loads", "mistakes", "motions", "noise", "references", "rig", "rigid_body")
+OF_SIMULATOR = (
+    "arms",
+    "cases",
+    "free_spectrum",
+    "loads",
+    "mistakes",
+    "motions",
+    "noise",
+    "references",
+    "rig",
+    "rigid_body",
+)
 GIVEN = np.random.default_rng(3)
 
 
@@ -138,6 +150,7 @@ def test_coloured_noise_has_the_covariance_that_the_oracle_is_told():
     np.testing.assert_allclose(found, told[[0, 5, 50]], atol=0.1)
 
 
+@pytest.mark.thorough
 def test_oracle_covers_the_truth():
     z = []
     for number in range(24):
@@ -178,3 +191,28 @@ def test_simulator_uses_nothing_of_what_it_measures(module):
         elif isinstance(node, ast.ImportFrom):
             found.add((node.module or "").partition(".")[0])
     assert found <= {"numpy", "scipy", "pyarrow", "independent", *sys.stdlib_module_names}
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0])
+def test_a_free_spectrum_costs_next_to_nothing(slope):
+    """Noise whose power goes with 1/f^slope: widths and errors as those of somebody who knows it, coverage of 95 %."""
+    random, time = np.random.default_rng(8), np.arange(500) / 50.0
+    harmonics = np.sin(2.0 * np.pi * 0.1 * np.outer(time, np.arange(1, 21)) + random.uniform(0.0, 6.0, 20))
+    design = np.einsum("th,hij->tij", harmonics, random.normal(size=(20, 6, 16)))
+    frequency = np.maximum(np.arange(500), 1.0) / 500.0
+    known = np.sqrt(frequency**-slope)
+    waves = np.concatenate([dct(design[:, i], axis=0, norm="ortho") / known[:, None] for i in range(6)])
+    best = np.linalg.inv(waves.T @ waves + np.diag(free_spectrum.WIDE))
+    off, expected, covered, width = [], [], [], []
+    for _ in range(25):
+        noise = known[:, None] * random.normal(size=(500, 6))
+        y = np.stack([idct(each, norm="ortho") for each in noise.T], axis=1)
+        found, covariance = free_spectrum.fitted(time, design, y, free_spectrum.WIDE)
+        sd = np.sqrt(np.diag(covariance))
+        off.append(found / np.sqrt(np.diag(best)))
+        expected.append(best @ waves.T @ (noise / known[:, None]).T.ravel() / np.sqrt(np.diag(best)))
+        covered.append(np.abs(found) < 1.96 * sd)
+        width.append(sd / np.sqrt(np.diag(best)))
+    assert np.sqrt(np.mean(np.square(off)) / np.mean(np.square(expected))) < 1.06
+    assert 0.90 < np.mean(covered) < 0.99
+    assert 0.93 < np.mean(width) < 1.07
