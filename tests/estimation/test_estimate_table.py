@@ -138,7 +138,7 @@ def test_a_refuted_result_says_so_first_everywhere(estimate: Estimate) -> None:
 
 
 def test_a_hostile_result_file_orders_nothing(estimate: Estimate) -> None:
-    said = remark("bag-incomplete", what="<img src=x>\x1b[2J")
+    said = remark("stamps-missing", topics="<img src=x>\x1b[2J")
     hostile = dataclasses.replace(estimate, method="<script>\x1b[2J", remarks=(said,))
     assert "\x1b" not in f"{hostile}{hostile!r}{hostile._repr_html_()}"
     assert "<script>" not in hostile._repr_html_()

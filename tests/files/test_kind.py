@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.cli.kinematics.state_files import COLUMNS, WRITERS, StatesHeader
+from iparam.cli.kinematics.batch import SUFFIXES
 from iparam.cli.main import main
 from iparam.errors import FileFormatError, InputError
 from iparam.estimation.corrections.sensor_calibration import load_sensor_correction
@@ -65,13 +65,14 @@ def test_recordings(tmp_path: Path, suffix: str) -> None:
     assert kind_of(path) is FileKind.RECORDING
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_states(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"states{suffix}"
-    with path.open("wb") as file:
-        writer = WRITERS[suffix](file, StatesHeader("ur5e", "base", "tool0", "tool"))
-        writer.write(np.zeros((3, len(COLUMNS))))
-        writer.close()
+    recording, path = tmp_path / "run.parquet", tmp_path / f"states{suffix}"
+    rests = iparam.Recording("ur5e")
+    for name in ("q", "dq", "ddq"):
+        rests = rests.with_signal(name, time=[0.0, 0.1, 0.2], values=np.zeros((3, 6)))
+    rests.save(recording)
+    assert main(["kinematics", "batch", "--input", str(recording), "--output", str(path)]) == 0
     assert kind_of(path) is FileKind.STATES
 
 

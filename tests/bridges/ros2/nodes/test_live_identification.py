@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from typing import Any
 
 import numpy as np
@@ -139,6 +141,46 @@ def _gripper(share: float, frame: str = "tool0") -> iparam.Estimate:
     phi = share * iparam.InertialParameters.box(2.0, (0.1, 0.15, 0.2)).transformed(PLACE).phi
     found = estimate_of("wls", phi, 1e-8 * np.eye(10), condition_number=1.0, residual_norm=0.0, samples=100)
     return dataclasses.replace(found, robot="ur5e", frame=frame, measurements=("another run",))
+
+
+class Awaited(Future[Any]):
+    """Is done once somebody waits for it."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__()
+        self._work = work
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        if not self.done():
+            self.set_result(self._work())
+        return super().exception(timeout)
+
+
+class WhenAwaited(Executor):
+    """As slow as an executor can be. ``lengths`` are those of the recordings that it was given [s]."""
+
+    def __init__(self) -> None:
+        self.lengths: list[float] = []
+
+    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        self.lengths.append(given[0].duration)
+        return Awaited(lambda: work(*given, **named))
+
+
+def test_what_is_saved_rests_on_all_samples_however_slow_the_examiner(simulated: Any, ur5e: iparam.Robot) -> None:
+    recording, executor = noise_preset("ur5e").apply(simulated.recording, 4), WhenAwaited()
+    live = LiveIdentification(ur5e, LiveSettings(OnlineSettings(), rate=500.0), executor)
+    q, wrench = recording.signal("q").values, recording.signal("wrench").values
+    for k in range(2500):
+        live.matcher.joints.add(k * PERIOD, q[k], None)
+        live.matcher.wrenches.add(k * PERIOD, wrench[k])
+        live.process()
+    assert live.setup is not None
+    assert live.setup.busy  # with the samples of the first 2 s in motion
+    result = live.result()
+    assert result is not None
+    assert executor.lengths[1] > executor.lengths[0] + 1.0
+    assert (live.setup.busy, live.setup.stale, live.setup.of_load) == (False, False, True)
 
 
 def test_a_known_load_is_taken_away(simulated: Any, ur5e: iparam.Robot) -> None:

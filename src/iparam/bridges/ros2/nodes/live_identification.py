@@ -248,6 +248,8 @@ class LiveIdentification:
         Raises:
             IdentificationError: nothing is left without the known load.
         """
+        if examine and self.setup is not None and self.setup.busy:  # with samples that came before
+            self._examined(self.setup.now())
         if examine and self.setup is not None and self.setup.stale:
             self._examined(self.setup.now())
         whole = self._whole()
