@@ -105,28 +105,27 @@ def main() -> None:
     pythons = {} if arguments.before is None else {"before": arguments.before}
     pythons["now"] = sys.executable
     with tempfile.TemporaryDirectory() as folder:
-        recording, trajectory = f"{folder}/run.parquet", str(DATA / "optimized_ur5e.json")
-        simulate = ["simulate", "--trajectory", trajectory, *BOX, "--sensor-rate", "500", "--output", recording]
-        processor_time(sys.executable, ["-m", "iparam", *simulate])
-        identify = ["-m", "iparam", "identify", "payload", recording]
+        simulate = ["-m", "iparam", "simulate", "--trajectory", str(DATA / "optimized_ur5e.json"), *BOX]
+        recordings = {name: f"{folder}/{name}.parquet" for name in pythons}
+        for name, python in pythons.items():
+            processor_time(python, [*simulate, "--sensor-rate", "500", "--output", recordings[name]])
         plan = ["-m", "iparam", "excite", "optimize", "--robot", "ur5e", "--starts", "1", "--overwrite"]
         cases = {
             "bare imports": IMPORTS,
-            "identify payload": identify,
             "excite optimize --starts 1": [*plan, "--output", f"{folder}/plan.json"],
-            "demo": ["-m", "iparam", "demo", "--overwrite", "--output-dir", f"{folder}/demo"],
+            "demo": ["-m", "iparam", "demo", "--no-report", "--overwrite", "--output-dir", f"{folder}/demo"],
         }
         figures: dict[str, dict[str, float]] = {name: {} for name in pythons}
         for number in range(arguments.rounds):
             for name, python in pythons.items():
-                own = figures[name]
+                own, identify = figures[name], ["-m", "iparam", "identify", "payload", recordings[name]]
                 first = processor_time(python, identify, f"{folder}/{name}{number}")
                 own["identify payload, first use"] = min(first, own.get("identify payload, first use", first))
-                for case, command in cases.items():
+                for case, command in (cases | {"identify payload": identify}).items():
                     if case in ("bare imports", "identify payload") or number < 2:  # the others are long
                         taken = processor_time(python, command, f"{folder}/{name}")
                         own[case] = min(taken, own.get(case, taken))
-                p50, p99, smoother = loops(python, recording)
+                p50, p99, smoother = loops(python, recordings[name])
                 for key, value in {"on-line step, p50": p50, "on-line step, p99": p99, "smoother": smoother}.items():
                     own[key] = min(1e3 * value, own.get(key, 1e3 * value))
         for name, python in pythons.items():
