@@ -100,8 +100,8 @@ clean:  ## remove the environment, caches and build output
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/pyvenv.cfg:
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 14) else \
-		"iparam needs Python 3.11, 3.12 or 3.13, $(PYTHON) is %d.%d: try make PYTHON=python3.11" % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v < (3, 15) else \
+		"iparam needs Python 3.11 to 3.14, $(PYTHON) is %d.%d: try make PYTHON=python3.11" % v)'
 	@echo "Creating $(VENV) with $$($(PYTHON) --version) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 

@@ -1,8 +1,8 @@
 """Kinematics, dynamics and regressors against Pinocchio, on 10,000 random states of a UR5, in one run.
 
-Pinocchio is called in C++ in a loop over the samples, compiled with the headers of its wheel (`pinocchio_in_cpp.py`); where
-that is not possible, which the table says, once a sample from Python. Its model comes from example-robot-data's URDF,
-and ours is loaded from the same file. Run: make bench, or
+Pinocchio is called in C++ in a loop over the samples, compiled with the headers of its wheel (`pinocchio_in_cpp.py`);
+where that is not possible, which the table says, once a sample from Python. Its model comes from example-robot-data's
+URDF, and ours is loaded from the same file. Run: make bench, or
 
     python benchmarks/bench_rigid_body.py [--before PYTHON]
 
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 from pinocchio_in_cpp import Loop, MissingError, loops
+from rigid_body_cases import cases, states
 from side_by_side import best_times, print_table
 
 import iparam
@@ -38,34 +39,8 @@ GOALS = {
     "mass_matrix": 10.0,
     "joint_torque_regressor": 4.0,
 }
+CASES = Path(__file__).with_name("rigid_body_cases.py")
 ROUNDS = 40  # a job of some milliseconds needs many before its best one was disturbed by nobody
-
-CASES = """
-import sys
-import numpy as np
-import iparam
-
-robot = iparam.load_robot(sys.argv[1], tip="tool0")
-rng = np.random.default_rng(0)
-q, dq, ddq = (rng.uniform(-3, 3, (int(sys.argv[2]), 6)) for _ in range(3))
-cases = {
-    "tool_motion": lambda: iparam.tool_motion(robot, q, dq, ddq),
-    "wrench_regressor": lambda: iparam.wrench_regressor(robot, q, dq, ddq),
-    "inverse_dynamics": lambda: iparam.inverse_dynamics(robot, q, dq, ddq),
-    "mass_matrix": lambda: iparam.mass_matrix(robot, q),
-    "joint_torque_regressor": lambda: iparam.joint_torque_regressor(robot, q, dq, ddq),
-}
-"""
-"""What is timed here, and in the other environment."""
-
-TURNS = """
-import time
-iparam.set_num_threads(1)
-for name in map(str.strip, sys.stdin):
-    start = time.perf_counter()
-    cases[name]()
-    print(time.perf_counter() - start, flush=True)
-"""
 
 
 class Before:
@@ -73,7 +48,7 @@ class Before:
 
     def __init__(self, python: str) -> None:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        command = [python, "-P", "-c", CASES + TURNS, str(URDF), str(SAMPLES)]
+        command = [python, "-P", str(CASES), str(URDF), str(SAMPLES)]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
         for name in GOALS:
@@ -99,9 +74,7 @@ def main() -> None:
 
 
 def against_pinocchio(before: Before | None) -> None:
-    made: dict = {}
-    exec(compile(CASES.replace("sys.argv[1]", repr(str(URDF))).replace("sys.argv[2]", str(SAMPLES)), "cases", "exec"), made)
-    state = made["q"], made["dq"], made["ddq"]
+    own, state = cases(str(URDF), SAMPLES), states(SAMPLES)
     model = pin.buildModelFromUrdf(str(URDF))
     try:
         theirs, language = loops(model, "tool0"), "C++"
@@ -109,7 +82,7 @@ def against_pinocchio(before: Before | None) -> None:
         theirs, language = loops_in_python(model), f"Python ({error})"
     rows = []
     for name, goal in GOALS.items():
-        ours = made["cases"][name]
+        ours = own[name]
 
         def one_core(ours: Callable[[], object] = ours) -> None:
             iparam.set_num_threads(1)
@@ -132,7 +105,14 @@ def against_pinocchio(before: Before | None) -> None:
         one, every, pinocchio = (times[key] / SAMPLES * 1e6 for key in ("one", "all", "pin"))
         known = "" if before is None else f"{earlier / SAMPLES * 1e6:.2f}"
         rows.append(
-            [name, f"{pinocchio:.2f}", known, f"{one:.3f}", f"{pinocchio / one:.1f}x (goal {goal:g}x)", f"{one / every:.2f}x"]
+            [
+                name,
+                f"{pinocchio:.2f}",
+                known,
+                f"{one:.3f}",
+                f"{pinocchio / one:.1f}x (goal {goal:g}x)",
+                f"{one / every:.2f}x",
+            ]
         )
     iparam.set_num_threads(None)
     header = [

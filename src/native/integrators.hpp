@@ -188,6 +188,8 @@ template <class Function> void for_order(long long order, Function work)
         return work(Order<7>());
     case 8:
         return work(Order<8>());
+    default: // refused before
+        return;
     }
 }
 

@@ -16,6 +16,7 @@ import iparam
 from iparam.excitation.constraints.constraint import MotionArrays
 from iparam.excitation.information.information import STEP, WrenchInformation
 from iparam.excitation.information.torque_information import TorqueInformation
+from iparam.native import regressors as native
 from iparam.native.library import PATHS, path
 from iparam.regressor.joint_torque import joint_torque_regressor_derivatives
 from iparam.regressor.wrench import wrench_regressor_derivatives
@@ -189,6 +190,23 @@ def test_what_is_specialised_for_the_number_of_joints_computes_the_same(count: i
     special = of_motion(robot, q, dq, ddq, tip)
     found = {name: general[name][part] for name, part in parts.items()}
     assert_close(found, {name: special[name] for name in parts}, ROUNDING)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_result_that_no_cache_holds_has_the_same_digits(name: str) -> None:
+    """It is written in another way; one number further, the lines of the cache begin elsewhere."""
+    robot = ROBOTS[name]()
+    samples = 9_000_000 // (80 * robot.num_joints**2)
+    q, dq, ddq = np.random.default_rng(5).uniform(-3.0, 3.0, (3, samples, robot.num_joints))
+    whole = iparam.joint_torque_regressor(robot, q, dq, ddq)
+    parts = [
+        iparam.joint_torque_regressor(robot, q[k : k + 50], dq[k : k + 50], ddq[k : k + 50])
+        for k in range(0, samples, 50)
+    ]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+    shifted = np.empty(whole.size + 1)[1:].reshape(whole.shape)
+    native.joint_torque_regressor(robot.chain.address, np.array([0.0, 0.0, -9.81]), q, dq, ddq, shifted)
+    np.testing.assert_array_equal(whole, shifted)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
