@@ -59,6 +59,8 @@ def decisions(tree: ast.AST) -> Iterator[int]:
     """The lines that compare or take apart such a text."""
     errors = {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):  # whether there is one
+            continue
         if isinstance(node, ast.Compare) and any(is_text(one, errors) for one in (node.left, *node.comparators)):
             yield node.lineno
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LOOKS:

@@ -60,7 +60,7 @@ def test_a_table_a_page_and_a_summary(folder: Path, capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     assert "ur5e arm1 saw 1 0 0 1 0" in " ".join(out.split())
     assert "bad.csv has no column 'time'" in out
-    assert "--map" in out
+    assert "Set map = time=" in " ".join(out.split())
     assert "'{arm}/{tool}.parquet' does not fit 1 of 2 recordings, bad.csv" in err
     assert "arm1 saw" in Path("fleet/report.html").read_text(encoding="utf-8")
     (row,) = [row for row in FleetTable("fleet").rows().values() if row["error"] is None]

@@ -143,7 +143,7 @@ def test_report_with_everything(folder: Path, tmp_path: Path, capsys: pytest.Cap
     assert "file: recording" in page
     assert "run.parquet" in page
     assert str(folder) not in page
-    assert page.count("<figure") == 27
+    assert page.count("<figure") == 18
 
 
 def test_report_of_the_result_alone(folder: Path, tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_the_demo_does_the_whole_job(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert estimate.mass == pytest.approx(2.0, abs=0.02)
     assert estimate.center_of_mass == pytest.approx([0.0, 0.0, 0.1], abs=2e-3)
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert page.count("<figure") == 27
+    assert page.count("<figure") == 18
     assert main(["verify", str(folder / "result.json"), str(folder / "run.parquet"), "--accept-same-motion"]) == 0
 
 

@@ -122,7 +122,7 @@ class Demo:
     def run(self) -> None:
         """Do it all."""
         if not (np.isfinite(self.time_budget) and self.time_budget > 0.0):
-            raise InputError(f"time_budget must be a positive time in s, got {self.time_budget!r}")
+            raise InputError(argument="time_budget", value=self.time_budget, expected="a positive time in s")
         if self.seed < 0:
             raise InputError(f"--seed must be at least 0, got {self.seed}")
         iparam.robot.require_mujoco()
