@@ -104,9 +104,9 @@ def test_a_seed_gives_the_same_draws_and_another_one_others() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"count": 0}, "count= must be from 1 to 100000, got 0"),
-        ({"count": 2.5}, "count= must be a whole number, got 2.5"),
-        ({"seed": -1}, "seed= must be from 0"),
+        ({"count": 0}, "count must be from 1 to 100000, got 0"),
+        ({"count": 2.5}, "count must be a whole number, got 2.5"),
+        ({"seed": -1}, "seed must be from 0"),
         ({"phi": -BOX}, "cannot: The mass must be positive"),
         ({"covariance_phi": -np.eye(10)}, "negative variance, -1"),
         ({"covariance_phi": np.eye(10) + 2.0 * np.eye(10)[::-1]}, "an eigenvalue of -1"),
