@@ -66,3 +66,18 @@ def test_every_option_of_every_command(entry: Entry, capsys: pytest.CaptureFixtu
         assert f"{option} needs a value" in capsys.readouterr().err
         assert main([*entry.words, option, "1", option, "2"]) == 2
         assert f"{option} is given twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("command", "old", "new"), [
+    (("kinematics", "batch"), "--json-path", "--input"),
+    (("kinematics", "batch"), "--output-path", "--output"),
+    (("excite", "optimize"), "--restarts", "--starts"),
+])  # fmt: skip
+def test_options_of_earlier_tools_are_answered_with_their_present_name(
+    command: tuple[str, str], old: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for typed in ([old, "20"], [f"{old}=20"], [old.replace("-", "_").replace("__", "--"), "20"]):
+        assert main([*command, *typed]) == 2
+        assert f"did you mean {new}?" in capsys.readouterr().err
+    assert main(["robots", old, "20"]) == 2  # which has no such option at all
+    assert "did you mean" not in capsys.readouterr().err

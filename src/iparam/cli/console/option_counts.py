@@ -1,4 +1,5 @@
-"""`check_counts`: an option that is given has a value, and is given once.
+"""`check_counts`: an option that is given has a value, and is given once; one of an earlier tool is answered with its
+present name.
 
 tyro takes the last of two for both, and an option without any value for one that is not given: neither is what somebody
 meant who typed it, or whose shell variable is empty.
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _HELP = ("-h", "--help")
 
+OF_EARLIER_TOOLS = {"json_path": "input", "output_path": "output", "restarts": "starts"}
+"""Options of the tools that this program replaces, and what they are called here."""
+
 
 @dataclass(frozen=True)
 class _Option:
@@ -38,7 +42,7 @@ class _Option:
 
 
 def check_counts(arguments: Sequence[str], command_type: type[Command]) -> None:
-    """Refuse an option without any value, and one that is given twice.
+    """Refuse an option without any value, one that is given twice, and one of an earlier tool.
 
     Args:
         arguments: of the command.
@@ -51,6 +55,8 @@ def check_counts(arguments: Sequence[str], command_type: type[Command]) -> None:
     for option, words in _given(arguments):
         name = option[2:].replace("-", "_")
         takes = known.get(name)
+        if takes is None and (present := OF_EARLIER_TOOLS.get(name)) in known:
+            raise InputError(f"there is no {option}: did you mean --{present}?")
         if takes is None or takes.most == 0 or takes.repeatable:
             continue
         if not words and takes.most is None:
