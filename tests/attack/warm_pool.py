@@ -319,11 +319,10 @@ def _read_arguments_once() -> None:
     module: Any = importlib.import_module("iparam.cli.main")
     read, known = module._parsed, {}
 
-    def parsed(parse: Any, arguments: list[str]) -> Any:
-        (command_type,) = parse.args
+    def parsed(command_type: Any, name: str, arguments: list[str]) -> Any:
         key = command_type, *arguments
         if key not in known:
-            known[key] = read(parse, arguments)
+            known[key] = read(command_type, name, arguments)
         return known[key]
 
     module._parsed = parsed

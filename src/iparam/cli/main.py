@@ -133,30 +133,36 @@ def _run(arguments: list[str]) -> None:
         )
     command_type = entry.load()
     speak_for(command_type)
-    import tyro  # here, because neither the list of commands nor the version needs it
-
     from iparam.cli.console import option_counts, setup_option, written_files
 
     option_counts.check_counts(rest, command_type)
     filled = setup_option.with_setup(rest, command_type)
     if shutil.get_terminal_size().columns < LEAST_COLUMNS:
         os.environ["COLUMNS"] = str(LEAST_COLUMNS)
+    command = filled.told(_parsed(command_type, entry.name, filled.arguments))
+    written_files.check_outputs(command)
+    command.run()
+
+
+def _parsed(command_type: type[Command], name: str, arguments: Sequence[str]) -> Command:
+    """The command of that name with its arguments."""
+    import tyro  # here, because neither the list of commands nor the version needs it
+
+    from iparam.cli.console import setup_option
+
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):  # tyro repeats in its complaints what it was given
-            command = tyro.cli(
+            return tyro.cli(
                 command_type,
-                args=filled.arguments,
-                prog=f"iparam {entry.name}",
+                args=arguments,
+                prog=f"iparam {name}",
                 description=_description(command_type, setup_option.concerned(command_type)),
                 config=(tyro.conf.FlagCreatePairsOff,),
             )
     finally:
         for line in said.getvalue().split("\n")[:-1]:
             print(printable(line), file=sys.stderr)
-    command = filled.told(command)
-    written_files.check_outputs(command)
-    command.run()
 
 
 def _description(command_type: type[Command], takes_setup: bool) -> str:

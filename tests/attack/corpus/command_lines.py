@@ -113,11 +113,10 @@ _VIEW = (0,) if find_spec("viser") else (1,)  # it needs the extra viewer
 LINES = (
     Line("robots", "@arm.urdf --base base --tip tool0", quick=True),
     Line("robots", "@arm.xml --tip flange", quick=True),
-    Line("robots", "--from ."),
     Line("kinematics compute", "--robot @arm.urdf --q 0 0 0 0 0 0"),
     Line("kinematics batch", "--input @motion.json --robot @arm.urdf --output >states_out.csv", quick=True),
     Line("kinematics batch", "--input @states.csv --robot ur5e --output >states_out.json", quick=True),
-    Line("kinematics batch", "--input @states.json --robot ur5e --output >states_out.parquet", quick=True),
+    Line("kinematics batch", "--input @states.csv --robot ur5e --output >states_out.parquet", quick=True),
     Line("kinematics batch", "--input @states.parquet --robot ur5e --output >states_out.csv", quick=True),
     Line("dynamics compute", "--robot @arm.urdf --q 0 0 0 0 0 0 --json"),
     Line(

@@ -41,7 +41,6 @@ SAMPLES = {
     "ascii.stl": "mesh",
     "part.glb": "shape",
     "states.csv": "states",
-    "states.json": "states",
     "states.parquet": "states",
     "bag_mcap": "bag",
     "bag_sqlite": "bag",
@@ -190,7 +189,6 @@ def _write_states() -> None:
     table = pyarrow.table(columns)
     pyarrow.csv.write_csv(table, "states.csv")
     pyarrow.parquet.write_table(table, "states.parquet")
-    Path("states.json").write_text(json.dumps(table.to_pydict()), encoding="utf-8")
 
 
 def _write_bags() -> None:
