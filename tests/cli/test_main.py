@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import IO
 
@@ -321,3 +322,29 @@ def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_shell_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--tyro-print-completion", "fish4"]) == 2
     assert "bash" in capsys.readouterr().err
+
+
+SERVED = ("ros2 kinematics", "ros2 identify", "ros2 play", "ros2 simulate", "ros2 compensate")
+"""Nodes run until they are ended: they publish what others print."""
+
+
+def test_every_command_that_prints_a_result_has_json() -> None:
+    without = [entry.name for entry in COMMANDS if "json" not in {field.name for field in fields(entry.load())}]
+    assert sorted(without) == sorted(SERVED)
+
+
+def test_what_is_written_is_said_as_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = str(PLAN.with_name("sample_result.json"))
+    assert main(["export", result, "--format", "urdf", "--output", "load.urdf", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"format": "urdf", "frame": "tool", "files": ["load.urdf"]}
+    assert main(["export", result, "--format", "urdf", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["text"].strip() == Path("load.urdf").read_text(encoding="utf-8").strip()
+    assert main(["export", "--list", "--json"]) == 0
+    assert "urdf" in json.loads(capsys.readouterr().out)
+    assert main(["kinematics", "batch", "--input", str(PLAN), "--output", "states.csv", "--fps", "5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"robot": "ur5e", "states": 51, "output": "states.csv"}
+    assert main(["report", result, "--output", "page.html", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"report": "page.html"}

@@ -12,7 +12,7 @@ from tyro.conf import Positional, arg
 
 import iparam
 from iparam.bridges.physical_bounds import ImplausibleLoadError, check_load_for_maker
-from iparam.cli.console.printing import note, note_remark, print_document, print_line
+from iparam.cli.console.printing import AsJson, note, note_remark, print_document, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, note_other_arm
 from iparam.cli.options.payload import read_result
@@ -109,6 +109,7 @@ class Export:
     """Export a load even if no real body can be like it, its own data refute it, or the arm is not made to carry it."""
     list: Annotated[bool, arg(help_behavior_hint="")] = False
     """List the formats."""
+    json: AsJson = False
 
     @property
     def written_kind(self) -> FileKind:
@@ -133,6 +134,9 @@ class Export:
 
     def run(self) -> None:
         """Export and write."""
+        if self.list and self.json:
+            print_json({entry.name: {"suffix": entry.suffix, "for": entry.consumer} for entry in FORMATS.values()})
+            return
         if self.list:
             for entry in FORMATS.values():
                 print_line(f"{entry.name:<10}{entry.suffix:<9}{entry.consumer}")
@@ -154,11 +158,8 @@ class Export:
                 texts, cautions = self._texts_of_draws(draws, name)
         except (ImplausibleLoadError, InconsistentLoadError, RefutedResultError) as error:
             way_out = "" if self.samples and load.violations else " --force exports it nevertheless."
-            reason, without = str(error), ""
-            if self.known_load is not None:
-                reason = reason.replace("the load is refuted by its own data", "the difference is refuted")
-                without = f" without --known-load {self.known_load}"
-            raise type(error)(f"{self.result}{without}: {reason}{way_out}") from None
+            without = "" if self.known_load is None else f" without --known-load {self.known_load}"
+            raise type(error)(f"{self.result}{without}: {error}{way_out}") from None
         if self.urdf is not None and isinstance(load, IdentifiedLoad):
             self._note_arm(load, self.urdf)
         for one in load.remarks:
@@ -166,11 +167,17 @@ class Export:
         for remark in (*((load.refuted,) if load.refuted else ()), *load.violations, *cautions):
             note(one_line(remark))
         if self.output is None:
-            print_document(texts[0])
+            if self.json:
+                print_json({"format": name, "frame": load.frame, "text": texts[0]})
+            else:
+                print_document(texts[0])
             return
         files = self.written_files
         for path, text in zip(files, texts, strict=True):
             write_atomically(path, text)
+        if self.json:
+            print_json({"format": name, "frame": load.frame, "files": [str(path) for path in files]})
+            return
         what = name if self.samples is None else f"{self.samples} draws as {name}"
         where = str(files[0]) if len(files) == 1 else f"{files[0]} to {files[-1].name}"
         print_line(f"{what} for frame {load.frame} written to {where}")

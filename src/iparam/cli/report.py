@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.cli.console.printing import note, note_remark, print_line
+from iparam.cli.console.printing import AsJson, note, note_remark, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.correction import CorrectedRunOptions
 from iparam.cli.options.joint_state import robot_of
@@ -59,6 +59,7 @@ class Report(CorrectedRunOptions):
     """Leave out the arm to turn and to play, which is 1 MB of the page."""
     title: Annotated[str, arg(metavar="TEXT")] = "Payload identification"
     """Heading of the page."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Draw and write."""
@@ -93,7 +94,10 @@ class Report(CorrectedRunOptions):
         for one in content.remarks:
             note_remark(one)
         iparam.report.write_report(self.output, replace(content, scene=self._scene(content)))
-        print_line(f"report    {self.output}")
+        if self.json:
+            print_json({"report": str(self.output)})
+        else:
+            print_line(f"report    {self.output}")
 
     def _scene(self, content: ReportInput) -> str:
         """The motion to turn and to play; "" where nothing moves, or nothing can draw it."""

@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 
 import iparam
 from iparam.cli.console.interruption import interruption
-from iparam.cli.console.printing import note, print_line, say
+from iparam.cli.console.printing import AsJson, note, print_json, print_line, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import robot_of
 from iparam.cli.options.planning import read_plan
@@ -75,6 +75,7 @@ class View(RecordedRunOptions):
     output: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint=""), Writes(FileKind.VIEW)] = None
     """Write one file instead of serving a page: .html."""
     overwrite: Overwrite = False
+    json: AsJson = False
 
     def run(self) -> None:
         """Show until Ctrl-C, or write."""
@@ -87,20 +88,26 @@ class View(RecordedRunOptions):
         view = self._view()
         if self.output is not None:
             iparam.viewer.write_view(self.output, view.complete())
-            print_line(f"view      {self.output}")
+            self._tell("view", str(self.output))
             return
         with interruption() as stop:
             server = iparam.viewer.ViewServer(view, self.host, self.port)
             try:
                 for sentence in server.drawing.notes:
                     note(sentence)
-                print_line(f"page      {server.link}")
+                self._tell("page", server.link)
                 say("Ctrl-C ends it")
                 # Not here, or Ctrl-C would wait until all margins are known.
                 threading.Thread(target=_complete, args=(server,), daemon=True).start()
                 stop.wait()
             finally:
                 server.close()
+
+    def _tell(self, what: str, where: str) -> None:
+        if self.json:
+            print_json({what: where})
+        else:
+            print_line(f"{what:<10}{where}")
 
     def _follow(self) -> None:
         """Show an arm as it moves, until Ctrl-C."""
@@ -127,7 +134,7 @@ class View(RecordedRunOptions):
                 try:
                     for sentence in page.drawing.notes:
                         note(sentence)
-                    print_line(f"page      {page.link}")
+                    self._tell("page", page.link)
                     say("Ctrl-C ends it")
                     told = 0
                     while not stop.wait(0.1):

@@ -63,7 +63,7 @@ class _Judged:
     def require_credit(self) -> None:
         """Raise `RefutedResultError` with the reason if the load is `refuted`."""
         if self.refuted:
-            raise RefutedResultError(f"the load is refuted by its own data: {self.refuted}")
+            raise RefutedResultError(f"the load is refuted: {self.refuted}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from tyro.conf import arg
 
 import iparam
 from iparam.arrays import FloatArray
-from iparam.cli.console.printing import note_remark, say
+from iparam.cli.console.printing import AsJson, note_remark, print_json, say
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.arm import ArmOptions
 from iparam.cli.options.joint_state import Tip, note_other_arm, robot_of
@@ -66,6 +66,7 @@ class Batch(ArmOptions):
     tip: Tip = None
     frame: Literal["tool", "base"] = "tool"
     """Axes of the velocities and accelerations. The pose is always in the base."""
+    json: AsJson = False
 
     def run(self) -> None:
         """Compute and write."""
@@ -82,7 +83,10 @@ class Batch(ArmOptions):
         }
         states = _states(robot, time, motion, self.frame)
         write_atomically(self.output, _content(self.output.suffix.lower(), header, states))
-        say(f"{len(states)} states of {robot.name} written to {self.output}")
+        if self.json:
+            print_json({"robot": robot.name, "states": len(states), "output": str(self.output)})
+        else:
+            say(f"{len(states)} states of {robot.name} written to {self.output}")
 
     def _recorded(self) -> tuple[Robot, FloatArray, tuple[FloatArray, ...]]:
         if self.fps is not None or self.blend is not None:
