@@ -77,7 +77,7 @@ def test_what_corrects_is_on_the_page(run: Any) -> None:
     late = Remark("late", Severity.DOUBT, "The wrench is late.", fix={"delay": 0.02})
     for refutation in (None, Refutation("No body has such a load.", (cause,))):
         doubted = dataclasses.replace(run.estimate, causes=(cause,), remarks=(late,), refutation=refutation)
-        page = report_page(ReportInput(doubted))
+        page = report_page(ReportInput(estimate=doubted))
         assert "measures = reaction" in page
         assert "delay = 0.02" in page
 
