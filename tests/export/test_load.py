@@ -276,5 +276,5 @@ def test_a_result_that_says_nothing_of_remarks_is_not_one_without(write_result: 
     """Whoever cuts the list out of a file does not make the numbers better."""
     assert IdentifiedLoad.from_json(write_result()).discredited_by == ()
     assessment = {"verdict": "usable", "sentence": "", "causes": []}
-    unsaid = IdentifiedLoad.from_json(write_result(remarks=..., assessment=assessment))
+    unsaid = IdentifiedLoad.from_json(write_result(remarks=..., warnings=..., assessment=assessment))
     assert lowering(unsaid.remarks) == ["remarks-unstated"]

@@ -66,12 +66,12 @@ def test_what_is_beyond_the_bound_is_refused_before_it_is_read(
         assert path.stat().st_size < 20_000  # of 10 MB
     monkeypatch.setenv(VARIABLE, "0.009")
     tracemalloc.start()
-    with pytest.raises(TooLargeError, match=r"100000 rows of 13 numbers, 0\.00969 GiB, more than the 0\.009 .*IPARAM_"):
+    with pytest.raises(TooLargeError, match=r"100000 rows of 13 numbers, 0\.0127 GiB, more than the 0\.009 .*IPARAM_"):
         Recording.load(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1e7  # the numbers alone are as much
-    monkeypatch.setenv(VARIABLE, "0.01")
+    monkeypatch.setenv(VARIABLE, "0.013")
     assert Recording.load(path).signal("q").num_samples == 1  # all at the same time
 
 

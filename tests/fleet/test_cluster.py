@@ -11,10 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from iparam.errors import InputError
 from iparam.fleet import (
@@ -120,6 +116,11 @@ def test_what_is_no_address_is_refused() -> None:
 
 def certificate(folder: Path, name: str) -> tuple[Path, Path]:
     """A certificate that signs itself, and its key."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     now, day = datetime.datetime.now(datetime.UTC), datetime.timedelta(days=1)

@@ -14,6 +14,7 @@ import pytest
 import iparam
 from iparam.errors import InputError, MissingExtraError
 from iparam.estimation import compare_methods
+from iparam.estimation.estimate import Cause, Refutation
 from iparam.remarks import Remark, Severity
 from iparam.report import ReportInput, report_page, require_plot_extra, write_report
 from iparam.robot.model import JointLimits
@@ -69,6 +70,16 @@ def test_every_section_and_figure_is_there(full_page: Path) -> None:
     assert page.count("<figure") == page.count("<svg ") == 18
     assert page.count('role="img" aria-label="') == 18
     assert len(page) < 3_000_000
+
+
+def test_what_corrects_is_on_the_page(run: Any) -> None:
+    cause = Cause("wrench-sign", "Reversing the wrench explains it.", 20.0, 0.5, {"measures": "reaction"})
+    late = Remark("late", Severity.DOUBT, "The wrench is late.", fix={"delay": 0.02})
+    for refutation in (None, Refutation("No body has such a load.", (cause,))):
+        doubted = dataclasses.replace(run.estimate, causes=(cause,), remarks=(late,), refutation=refutation)
+        page = report_page(ReportInput(estimate=doubted))
+        assert "measures = reaction" in page
+        assert "delay = 0.02" in page
 
 
 def test_the_file_needs_nothing_else(full_page: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from iparam.estimation.assessment.derived_values import NAMES, SCALES, UNITS, parameter_scales
 from iparam.estimation.assessment.verdict import verdict_on
-from iparam.remarks import fix_text, messages
+from iparam.remarks import Plain, fix_text
 from iparam.report.content import Block, BulletList, Heading, Headline, Section, Table
 from iparam.report.context import ReportContext
 from iparam.rounding import decimals_for, fixed, significant, with_interval
@@ -17,16 +19,18 @@ _SYMBOLS = {"": "·", "green": "✔", "amber": "⚠", "red": "✘"}
 def summary_section(context: ReportContext) -> Section:
     """What was found."""
     blocks: list[Block] = [Headline(verdict_on(context.estimate), _tiles(context))]
-    if context.estimate.refutation is None and context.estimate.causes:  # else they are part of the verdict
-        causes = tuple(
-            f"{cause.cause}: {cause.sentence}{f' Correction: {fix_text(cause.fix)}' if cause.fix else ''}"
-            for cause in context.estimate.causes
-        )
-        blocks += [Heading("Causes, best first"), BulletList(causes)]
-    every = (*context.given.remarks, *context.estimate.remarks)
-    if doubts := messages(one for one in every if one.lowers):
+    refutation, estimate = context.estimate.refutation, context.estimate
+    if causes := estimate.causes if refutation is None else refutation.causes:
+        told = tuple(_corrected(f"{cause.cause}: {cause.sentence}", cause.fix) for cause in causes)
+        blocks += [Heading("Causes, best first"), BulletList(told)]
+    every = (*context.given.remarks, *estimate.remarks)
+    doubts, notes = (
+        tuple(dict.fromkeys(_corrected(one.message, one.fix) for one in every if one.lowers == lowering))
+        for lowering in (True, False)
+    )
+    if doubts:
         blocks += [Heading("Warnings"), BulletList(doubts, "warnings")]
-    if notes := messages(one for one in every if not one.lowers):
+    if notes:
         blocks += [Heading("Notes"), BulletList(notes)]
     if context.estimate.correction:
         blocks += [Heading("Corrected"), BulletList(context.corrections)]
@@ -37,6 +41,11 @@ def summary_section(context: ReportContext) -> Section:
         rows = [[f"{_SYMBOLS[check.level]} {check.name}", check.finding] for check in shown]
         blocks += [Heading("Checks of the recording"), Table((), rows, "Checks of the recording", "words")]
     return Section("summary", "Summary", blocks)
+
+
+def _corrected(text: str, fix: Mapping[str, Plain] | None) -> str:
+    """A sentence, and what to change in the setup."""
+    return f"{text} Correction: {fix_text(fix)}" if fix else text
 
 
 def _estimate_table(context: ReportContext) -> Table:
