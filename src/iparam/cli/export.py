@@ -157,9 +157,9 @@ class Export:
                 draws = self._draws(load, self.samples)
                 texts, cautions = self._texts_of_draws(draws, name)
         except (ImplausibleLoadError, InconsistentLoadError, RefutedResultError) as error:
-            way_out = "" if self.samples and load.violations else " --force exports it nevertheless."
+            way_out = "" if self.samples and load.violations else ". --force exports it nevertheless"
             without = "" if self.known_load is None else f" without --known-load {self.known_load}"
-            raise type(error)(f"{self.result}{without}: {error}{way_out}") from None
+            raise type(error)(f"{self.result}{without}: {str(error).rstrip('.')}{way_out}") from None
         if self.urdf is not None and isinstance(load, IdentifiedLoad):
             self._note_arm(load, self.urdf)
         for one in load.remarks:

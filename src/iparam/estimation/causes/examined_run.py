@@ -158,11 +158,14 @@ class ExaminedRun:
         return part
 
     def coarser(self, most: int) -> ExaminedRun:
-        """The same reduced to at most so many means, over an odd number of those that it has."""
+        """The same reduced to at most so many means, over an odd number of those that it has. Those of a long run stay
+        as they are: they are apart, and a mean over whole turns of the load would show none.
+        """
         times = -(-len(self.time) // most)
-        times += 1 - times % 2
-        if times <= 1:
+        apart = float(np.median(np.diff(self.time))) / float(np.median(np.diff(self.run.problem.time)))
+        if times <= 1 or apart > 1.5 * self.size:
             return self
+        times += 1 - times % 2
         count = len(self.time) // times
         part = self.rows(slice(times // 2, count * times, times))
         A, y = (block_means(values, times) for values in (self.A, self.y))
