@@ -42,7 +42,7 @@ def test_what_a_page_says(filled: FleetTable) -> None:
     assert "before 2026-11-01 10:00 UTC" in text
     assert "ur5e a1 saw 20 20 0 0 0" in text
     assert "1 wrench-sign" in text
-    assert "3 b/0.csv has no column 'time'" in text
+    assert "3 b/0.csv: b/0.csv has no column 'time'" in text
     assert "same options" not in text
     assert source.count("<img") + source.count("<svg") >= 1
     assert "<script" not in source
