@@ -224,7 +224,7 @@ def test_what_a_remark_does_to_a_terminal(folder: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("name", "mass", "robot"), [("urscript", 100.0, ""), ("urscript", 8.0, "ur5e"), ("franka", 8.0, "")]
+    ("name", "mass", "robot"), [("urscript", 100.0, ""), ("urscript", 100.0, "ur5e"), ("franka", 8.0, "")]
 )
 def test_a_controller_is_told_no_load_that_its_arms_do_not_carry(
     name: str, mass: float, robot: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -238,3 +238,14 @@ def test_a_controller_is_told_no_load_that_its_arms_do_not_carry(
     assert (said.out, f"{mass:g} kg" in said.err, "--force" in said.err) == ("", True, True)
     assert main([*command, "--force"]) == 0
     assert main(["export", str(tmp_path / "heavy.json"), "--format", "urdf"]) == 0
+
+
+def test_a_load_above_the_rating_of_its_arm_is_exported_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    phi = iparam.InertialParameters.box(8.0, (0.1, 0.1, 0.1)).phi
+    dataclasses.replace(iparam.Estimate.from_phi(phi), robot="ur5e").save(tmp_path / "heavy.json")
+    assert main(["export", str(tmp_path / "heavy.json"), "--format", "urscript"]) == 0
+    said = capsys.readouterr()
+    assert "set_target_payload(8.0" in said.out
+    assert "carries up to 5 kg" in said.err

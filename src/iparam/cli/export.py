@@ -11,7 +11,7 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 import iparam
-from iparam.bridges.physical_bounds import ImplausibleLoadError, check_load_for_maker
+from iparam.bridges.physical_bounds import ImplausibleLoadError, capacity_of_maker, check_load
 from iparam.cli.console.printing import AsJson, note, note_remark, print_document, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
 from iparam.cli.options.joint_state import exact_count, note_other_arm
@@ -106,7 +106,7 @@ class Export:
     seed: Annotated[int, arg(metavar="N")] = 0
     """With --samples: the same one gives the same draws."""
     force: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Export a load even if no real body can be like it, its own data refute it, or the arm is not made to carry it."""
+    """Export a load even if no real body can be like it, its own data refute it, or no arm of the maker carries it."""
     list: Annotated[bool, arg(help_behavior_hint="")] = False
     """List the formats."""
     json: AsJson = False
@@ -149,7 +149,8 @@ class Export:
         load = self._load(self.result)
         try:
             if name in _MAKERS and not self.force:
-                check_load_for_maker(load, _MAKERS[name])
+                capacity_of_maker(_MAKERS[name]).check(load)
+                self._note_rating(load)
             if self.samples is None:
                 text, cautions = self._text(load, name)
                 texts: tuple[str, ...] = (text,)
@@ -181,6 +182,14 @@ class Export:
         what = name if self.samples is None else f"{self.samples} draws as {name}"
         where = str(files[0]) if len(files) == 1 else f"{files[0]} to {files[-1].name}"
         print_line(f"{what} for frame {load.frame} written to {where}")
+
+    def _note_rating(self, load: IdentifiedLoad | StaticLoad) -> None:
+        """Say that a controller refuses the load, if its arm is not made to carry it."""
+        if isinstance(load, IdentifiedLoad) and load.robot.lower() in robot_names():
+            try:
+                check_load(load, load.robot.lower())
+            except ImplausibleLoadError as error:
+                note(f"the controller will refuse {error}")
 
     def _load(self, result: Path) -> IdentifiedLoad | StaticLoad:
         """The load of the result, without the one that is known."""

@@ -176,8 +176,11 @@ def _tool_displacement(robot: Robot, q0: FloatArray, limits: PlanningLimits) -> 
         return ()
     if limits.displacement > FAR * robot.reach > 0.0:
         raise ContradictionError(
-            f"the largest displacement of the tool, {limits.displacement:.4g} m, keeps it from nothing: {robot.name} "
-            f"reaches {robot.reach:.3g} m. Is it in millimetres? It is given in metres"
+            argument="displacement",
+            problem=(
+                f"of {limits.displacement:.4g} m keeps the tool from nothing: {robot.name} reaches {robot.reach:.3g} m. "
+                "Is it in millimetres? It is given in metres"
+            ),
         )
     return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement),)
 
