@@ -178,8 +178,8 @@ def _tool_displacement(robot: Robot, q0: FloatArray, limits: PlanningLimits) -> 
         raise ContradictionError(
             argument="displacement",
             problem=(
-                f"of {limits.displacement:.4g} m keeps the tool from nothing: {robot.name} reaches {robot.reach:.3g} m. "
-                "Is it in millimetres? It is given in metres"
+                f"of {limits.displacement:.4g} m keeps the tool from nothing: {robot.name} reaches {robot.reach:.3g} "
+                "m. Is it in millimetres? It is given in metres"
             ),
         )
     return (ToolDisplacementConstraint.from_start(robot, q0, limits.displacement),)
