@@ -71,23 +71,27 @@ def parse_targets(text: str) -> tuple[Target, ...]:
     for part in text.split(","):
         match = re.fullmatch(r"\s*([A-Za-z_]+)\s*=\s*([0-9.eE+-]+?)\s*([A-Za-z%]*)\s*", part)
         if match is None:
-            raise InputError(f"target {part.strip()!r} is not of the form name=number and unit; example: {EXAMPLE}")
+            raise _refused(f"{part.strip()!r} is not of the form name=number and unit; example: {EXAMPLE}")
         name, number, unit = match[1].lower(), match[2], match[3]
         if name not in _UNITS:
             raise UnknownNameError("target", match[1], _UNITS, hint=f"Example: {EXAMPLE}.", argument="targets")
         if unit not in _UNITS[name]:
             units = ", ".join(_UNITS[name])
-            raise InputError(f"target {part.strip()!r} needs a unit that fits {name}: {units}; example: {EXAMPLE}")
+            raise _refused(f"{part.strip()!r} needs a unit that fits {name}: {units}; example: {EXAMPLE}")
         try:
             value = float(number) * _UNITS[name][unit]
         except ValueError:
-            raise InputError(f"target {part.strip()!r}: {number!r} is not a number; example: {EXAMPLE}") from None
+            raise _refused(f"{part.strip()!r}: {number!r} is not a number; example: {EXAMPLE}") from None
         if not (math.isfinite(value) and value > 0.0):
-            raise InputError(f"target {part.strip()!r} must be positive and finite")
+            raise _refused(f"{part.strip()!r} must be positive and finite")
         if name in (target.quantity for target in targets):
-            raise InputError(f"target {name} is given twice in {text!r}")
+            raise _refused(f"{name} is given twice in {text!r}")
         targets.append(Target(name, value, unit == "%"))
     return tuple(targets)
+
+
+def _refused(problem: str) -> InputError:
+    return InputError(argument="targets", problem=problem)
 
 
 _LEAST_EIGENVALUE = 1e-12  # of the Gram matrix with unit columns: below it, parameters cannot be told apart

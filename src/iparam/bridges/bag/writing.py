@@ -136,7 +136,9 @@ def write_bag(
         )
         if topic is not None
     ]
-    _check_topics([topic.written.topic for topic in topics], recording)
+    names = {"joint_topic": joint_topic, "wrench_topic": wrench_topic, "imu_topic": imu_topic}
+    written = [topic.written.topic for topic in topics]
+    _check_topics({argument: name for argument, name in names.items() if name in written}, recording)
     with new_bag_folder(path, overwrite) as folder, bag_writer(folder, storage) as writer:
         writer.set_custom_data(KEY, Provenance(name, origin, applied_setup(recording)).to_custom())
         _write_messages(writer, topics)
@@ -240,15 +242,16 @@ def _check_signals(recording: Recording, robot: Robot, joints: int) -> None:
             )
 
 
-def _check_topics(names: list[str], recording: Recording) -> None:
+def _check_topics(names: Mapping[str, str], recording: Recording) -> None:
+    """Refuse names (by argument) of the topics that are written."""
     if not names:
         held = ", ".join(recording.signals) or "none"
         raise InputError(f"the recording has none of the signals {', '.join(_WRITTEN)}; it has {held}")
-    if len(set(names)) < len(names):
-        raise InputError(f"the topics need different names, got {', '.join(names)}")
-    for name in names:
+    if len(set(names.values())) < len(names):
+        raise InputError(f"the topics need different names, got {', '.join(names.values())}")
+    for argument, name in names.items():
         if not name.startswith("/") or any(mark.isspace() for mark in name):
-            raise InputError(f"a topic's name begins with / and has no blanks, got {name!r}")
+            raise InputError(argument=argument, value=name, expected="a name that begins with / and has no blanks")
 
 
 def _write_messages(writer: Any, topics: list[_TopicData]) -> None:

@@ -143,7 +143,7 @@ def _limited(robot: Robot, name: str, given: ArrayLike | None, own: FloatArray) 
     """(n,) the lower of what is asked for, one number or one a joint, and the arm's own."""
     if given is None:
         return own
-    values = as_bounded_array(given, "limit")
+    values = as_bounded_array(given, f"max_{name}")
     if values.shape not in ((), (robot.num_joints,)) or (values <= 0).any():
         raise InputError(argument=f"max_{name}", value=values, expected=f"one positive number or {robot.num_joints}")
     asked = np.broadcast_to(values, (robot.num_joints,))
