@@ -56,9 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Read when NumPy is first loaded. Our matrices are small: threads of its own only make it wait for them, up to four
     # times as long on a busy machine, and what is large is spread over the cores by iparam itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ.update(
-        safe_path_variables()
-    )  # for the processes that libraries start, as glfw does when MuJoCo loads it
+    if argv is None:
+        os.environ.update(safe_path_variables())  # for the processes that libraries start, as glfw does for MuJoCo
     _return_large_memory()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error does: a name must not end the program

@@ -124,17 +124,10 @@ LINES = (
         "--robot @arm.urdf --cell @cell.json --starts 1 --workers 1 --duration 4 --output >plan.json",
         slow=True,
     ),
-    Line(
-        "excite optimize",
-        "--robot ur5e --starts 1 --tls-ca-file @result.json --tls-cert @result.json --tls-key @result.json "
-        "--output >plan.json",
-        codes=(2,),
-        slow=True,
-    ),
     Line("excite random", f"--robot @arm.urdf --cell @cell.json {_BOX} --duration 4 --output >plan.json"),
     Line("excite check", "@motion.json --robot ur5e --cell @cell.json", codes=(1,), quick=True),  # it is too fast
     Line("excite check", f"@calm.json --robot @arm.urdf --cell @cell.json {_BOX}"),
-    Line("excite predict", f"@motion.json --robot @arm.urdf {_BOX}"),
+    Line("excite predict", f"@motion.json --robot @arm.urdf --cell @cell.json {_BOX}"),
     Line("excite poses", "--robot @arm.urdf --cell @cell.json --count 4 --output >poses.json"),
     Line("identify payload", "@run.parquet --static", codes=(1,), quick=True),  # it has no rests
     Line("identify payload", "@run.csv --robot ur5e --static", codes=(1,), quick=True),

@@ -136,7 +136,7 @@ def write_files() -> None:
         # millimetres and degrees
         ("excite check t.json --cell cell.json", "'table' of the work cell is 1200 m long"),
         ("excite check t.json --payload-size 100 150 200", "the payload extends to 219.4 m from tool0"),
-        ("excite check t.json --max-displacement 500", "the largest displacement of the tool, 500 m"),
+        ("excite check t.json --max-displacement 500", "--max-displacement of 500 m keeps the tool from nothing"),
         ("excite check t.json --max-velocity 60", "a limit of 60 rad/s on the speed"),
         ("excite check degrees.json", "degrees.json begins with shoulder_pan_joint at 90 rad"),
         ("excite poses --robot ur5e --payload-size 100 150 200 --output x.json", "millimetres"),

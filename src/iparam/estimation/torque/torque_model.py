@@ -69,7 +69,7 @@ class Coupling:
     def parse(cls, text: str) -> Coupling:
         """From its name: "5+6", "5-6" or "5+0.5*6", joints counted from 1."""
         if not _COUPLING.fullmatch(text):
-            raise InputError(f"a coupling is written as 5+6, 5-6 or 5+0.5*6, joints counted from 1, got {text!r}")
+            raise InputError(argument="coupled", value=text, expected="5+6, 5-6 or 5+0.5*6, joints counted from 1")
         parts = _COUPLED_JOINT.findall(text)
         ratios = tuple(float(f"{sign}{size or 1}") for sign, size, _ in parts)
         return cls(tuple(int(joint) - 1 for _, _, joint in parts), ratios)
