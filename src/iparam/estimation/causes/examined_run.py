@@ -29,6 +29,12 @@ FEWEST_MEANS = 20
 LEAST_MEANS = 60
 """Means below which the sensor's noise is not to be told from mistakes: it is taken to be all that a load leaves."""
 
+MOVING = 0.05
+"""Speed of the fastest joint, in the largest of the run, below which the arm rests: a motion starts and ends slowly."""
+
+REST = 2.0
+"""Time of a rest before and after the motion that is looked at [s]: what a low-pass or a delay leaves is over."""
+
 FASTEST_DRIFT = 1.5
 """Period of the fastest part of a drift that is taken out [s]."""
 
@@ -262,13 +268,27 @@ def examine(run: PreparedRun, drifting: bool = False) -> ExaminedRun | None:
         level = white_noise_level(residual) if spectral is None else spectral.in_band
     changes = y.std(axis=0)
     least = EXACT * np.repeat([np.sqrt(np.mean(changes[:3] ** 2)), np.sqrt(np.mean(changes[3:] ** 2))], 3)
-    rows = slice(None, None, -(-len(time) // MOST_MEANS))
+    first, last = _moving_part(run, time)
+    rows = slice(first, last, -(-(last - first) // MOST_MEANS))
     noise = np.maximum(level, np.maximum(least, 1e-12))
     slow = slow_functions(time[rows]) if drifting else None
     used = None
     if problem.missing is not None:
         used = np.floor(block_means((~problem.missing).astype(np.float64), size) + 1e-9)[rows]
     return ExaminedRun(run, time[rows], A[rows], y[rows], noise, size, slow, used)
+
+
+def _moving_part(run: PreparedRun, time: FloatArray) -> tuple[int, int]:
+    """The first of the means (N,) that are looked at, and the one behind the last: of a long run those of the motion,
+    as the rests before and after it would take their places.
+    """
+    if len(time) <= MOST_MEANS:
+        return 0, len(time)
+    motion = run.aligned.motion
+    speed = np.abs(motion.dq).max(axis=1)
+    moving = motion.time[speed > MOVING * speed.max()] + run.aligned.delay
+    first, last = np.searchsorted(time, [moving[0] - REST, moving[-1] + REST])
+    return (int(first), int(last)) if last - first >= LEAST_MEANS else (0, len(time))
 
 
 def slow_functions(time: FloatArray) -> FloatArray:
