@@ -98,13 +98,16 @@ def public_packages() -> dict[str, list[str]]:
 
 
 def data_docstring(package: str, name: str) -> list[str]:
-    """The lines under the assignment of a constant, in the module that the package's stub takes it from."""
-    folder = Path(str(importlib.import_module(package).__file__)).parent
-    for node in ast.parse((folder / "__init__.pyi").read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and any(alias.asname == name for alias in node.names):
-            found = ModuleAnalyzer.for_module(f"{package}.{node.module}").find_attr_docs().get(("", name))
-            if found:
-                return found
+    """The lines under the assignment of a constant, in the package or in the module that it takes it from."""
+    file = Path(str(importlib.import_module(package).__file__))
+    stub = file.with_suffix(".pyi")
+    modules = [package]
+    for node in ast.parse((stub if stub.exists() else file).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and any(name in (alias.asname, alias.name) for alias in node.names):
+            modules.append(f"{package}.{node.module}" if node.level else str(node.module))
+    for module in modules:
+        if found := ModuleAnalyzer.for_module(module).find_attr_docs().get(("", name)):
+            return found
     raise LookupError(f"{package}.{name} has no docstring: write one under its assignment")
 
 

@@ -1,7 +1,11 @@
-"""Identify the payload of an arm in Isaac Lab: spawn, settle, play the planned motion, record the wrench, identify.
+"""
+Isaac Lab: identify a payload
+=============================
+
+Spawn an arm in Isaac Lab, settle, play the planned motion, record the wrench and identify the payload.
 
 Run it with the Python of Isaac Lab 3, in which iparam is installed. The stage holds the arm, and the payload as a link
-that a fixed joint welds to the flange:
+that a fixed joint welds to the flange::
 
     iparam excite optimize --robot ur10e --payload-size 0.1 0.15 0.2 --output plan.json
     python isaac_lab_identify.py arm.usd --robot ur10e --plan plan.json --payload-link payload --output result.json

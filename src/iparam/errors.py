@@ -30,6 +30,14 @@ class IparamError(Exception):
         opens: whether the message begins with the argument, as one that was made of it does.
     """
 
+    argument: str
+    value: object
+    expected: str
+    problem: str
+    fix: dict[str, Plain]
+    message: str
+    opens: bool
+
     def __init__(
         self,
         message: str = "",
