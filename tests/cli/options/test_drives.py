@@ -140,7 +140,7 @@ def test_drives_whose_current_is_counted_the_other_way_round(capsys: pytest.Capt
         (["--friction", "viscous,stickiness"], 2, "unknown friction term 'stickiness'"),
         (["--friction", "viscous,viscous"], 2, "more than once"),
         (["--friction", "viscous:3"], 2, "stribeck:0.05"),
-        (["--coupled", "5x6"], 2, "written as 5+6"),
+        (["--coupled", "5x6"], 2, "--coupled must be 5+6"),
         (["--coupled", "6+7"], 2, "has 6 joints"),
         (["--coupled", "none", "5+6"], 2, "--coupled takes couplings or 'none'"),
         (["--leave-out", "7"], 2, "joints 1 to 6"),
