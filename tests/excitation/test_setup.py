@@ -150,7 +150,7 @@ def test_half_of_the_limits_is_half_of_the_limits() -> None:
             "'post' of the work cell is 880 m away",
         ),
         ({"limits": {"displacement": 1e308}}, "keeps the tool from nothing"),
-        ({"limits": {"velocity": 1e308}}, "limit must stay within .*got 1e\\+308"),
+        ({"limits": {"velocity": 1e308}}, "max_velocity must stay within .*got 1e\\+308"),
         ({"payload": {"size": (1e308, 1.0, 1.0)}}, "half_extents must stay within"),
         ({"payload": {"size": (1.0, 1.0, 1.0), "center": (0.0, 0.0, -1e308)}}, "center must stay within"),
         ({"duration": 0.0}, "duration must be positive, got 0.0"),
