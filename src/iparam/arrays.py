@@ -61,10 +61,8 @@ def as_float_array(value: ArrayLike, name: str, trailing: tuple[int, ...] = ()) 
         raise InputError(argument=name, problem=f"must have {_shape_text(trailing)}, got {array.shape}")
     if not _all_finite(array):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(
-            argument=name,
-            problem=f"must be finite, got {array[where]} at index {(where if len(where) != 1 else where[0])}",
-        )
+        at = f" at index {where if len(where) > 1 else where[0]}" if where else ""
+        raise InputError(argument=name, problem=f"must be finite, got {array[where]}{at}")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
