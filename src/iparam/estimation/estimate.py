@@ -158,6 +158,8 @@ class Estimate:
         correction: what was put right in the recording; with the values found where they were estimated.
         correction_deviations: standard deviations of those that were estimated, by name, in the units of the options.
         shape: what was found of the shape that was given; None without one.
+        covariance_terms: name -> (10, 10) whose sum the covariance is: noise, each tolerance, and what else was not
+            known; empty if nobody knows them.
         gain: (10, 10) by how much phi changes with what the data alone say of it, where a shape holds it; None where
             that is all (a file does not hold it).
     """
@@ -190,10 +192,13 @@ class Estimate:
     correction: Correction = field(default_factory=Correction)
     correction_deviations: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     shape: FoundShape | None = None
+    covariance_terms: Mapping[str, FloatArray] = field(default_factory=lambda: MappingProxyType({}))
     gain: FloatArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "remarks", tuple(dict.fromkeys(self.remarks)))
+        terms = {name: frozen(0.5 * (term + term.T)) for name, term in self.covariance_terms.items()}
+        object.__setattr__(self, "covariance_terms", MappingProxyType(terms))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -328,6 +333,7 @@ class Estimate:
                 "phi": _nullable(standard_deviation.phi),
             },
             "covariance_phi": _nullable(self.covariance_phi),
+            "covariance_terms": {name: _nullable(term) for name, term in self.covariance_terms.items()},
             "physically_consistent": self.physically_consistent,
             "condition_number": self.condition_number if np.isfinite(self.condition_number) else None,
             "residual_norm": self.residual_norm,

@@ -92,6 +92,7 @@ def _estimate(document: JsonSection) -> Estimate:
         refutation=stated_refutation(document),
         causes=_causes(document.section("assessment")),
         **_stated_correction(document),
+        covariance_terms=_terms(document),
         shape=FoundShape.from_document(document.section("shape")) if document.has("shape") else None,
     )
 
@@ -139,6 +140,10 @@ def _check_deviations(document: JsonSection, found: Estimate) -> None:
         derived = derived_part(found.phi, covariance)[1]
         jacobian = np.abs(mass_com_inertia_jacobian(found.known_phi))
         scale = np.einsum("ij,jk,ik->i", jacobian, np.abs(np.nan_to_num(covariance)), jacobian)
+    if found.covariance_terms and not unknown:
+        total = np.sum(list(found.covariance_terms.values()), axis=0)
+        if not _agree(total, covariance, np.sqrt(np.outer(variance, variance))):
+            raise document.error("covariance_terms", f"do not add up to covariance_phi: {EDITED}")
     for key, value, computed, size in (
         ("phi", stated.phi, variance, np.nan_to_num(variance)),
         ("mass", stated.mass, derived[0], scale[0]),
@@ -271,6 +276,14 @@ def _name(section: JsonSection, key: str) -> str:
     if not name.isprintable() or not name.strip():
         raise section.error(key, f"must be a printable name on one line, got {name!r}")
     return name
+
+
+def _terms(document: JsonSection) -> dict[str, FloatArray]:
+    """What the covariance is the sum of; older files do not say it."""
+    if not document.has("covariance_terms"):
+        return {}
+    part = document.section("covariance_terms")
+    return {name: _shaped(part, name, (10, 10)) for name in part.content}
 
 
 def _texts(document: JsonSection, key: str, missing: tuple[str, ...]) -> tuple[str, ...]:

@@ -77,10 +77,10 @@ OF_LOADS: dict[str, Kind] = {
         "{count} wrench samples are few. They may hide mistakes that a longer run would show, such as a sensor "
         "turned by some degrees.",
     ),
-    "mounting-unseen": Kind(
+    "tolerance-dominates": Kind(
         INFO,
-        "These data would not show {mistakes}. The standard deviations include how far that would move the load. "
-        "State the mounting if you know that it is right.",
+        "{share:.0f} % of the variance of the {quantity} comes from {what}, known to {now:.2g} {unit}. Measure it to "
+        "{wanted:.2g} {unit} to halve the interval.",
     ),
     "cause-corrected": Kind(CORRECTED, "{finding} explains what the residuals held. It was corrected ({cause})."),
     "correction-ambiguous": Kind(

@@ -103,7 +103,7 @@ def with_rivals(estimate: Estimate, found: tuple[Rival, ...], correction: str) -
         said = f"{one.explanation.finding.rstrip(',')} explains the recording as well as {correction}, {own}."
         causes.append(Cause(slug, said, rms, rms))
     return dataclasses.replace(
-        widened(estimate, moves.T @ moves),
+        widened(estimate, moves.T @ moves, "alternatives"),
         causes=(*estimate.causes, *causes),
         remarks=(
             *estimate.remarks,
@@ -126,7 +126,7 @@ def with_uncorrected(estimate: Estimate, moves: FloatArray, correction: str) -> 
     if not far.size:
         return estimate
     return dataclasses.replace(
-        widened(estimate, far.T @ far),
+        widened(estimate, far.T @ far, "alternatives"),
         remarks=(*estimate.remarks, remark("correction-not-needed", correction=correction)),
     )
 

@@ -5,7 +5,6 @@ count the errors of the model that these show.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,18 +49,8 @@ WELL_EXCITED = 20.0
 """Condition number of a motion up to which it is not to blame for that: the load is too light for the sensor. The best
 motions have 2; a tenth of their way has 50."""
 
-MOUNTED = {
-    "place": ("a sensor that is 8 mm away from its place", "sensor_offset"),
-    "turn": ("one that is turned by 2 deg", "sensor_rotation"),
-    "gravity": ("a base that is tilted by 2 deg", "gravity"),
-}
-"""What may be mounted wrongly, and the correction that states how it is, by kind of `SIZES`."""
-
 FAR = 4.0
 """Standard deviations that a mistake which the data hardly show must move the load by to count."""
-
-HIDDEN = 0.5
-"""Standard deviations that an unseen mistake must move the load by to count."""
 
 NOISE = 2.5
 """Standard deviations by which noise alone moves the load where a channel is left out."""
@@ -92,9 +81,7 @@ class Judgement:
     best: Explanation | None = None
 
 
-def judged(
-    run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None, known: Collection[str] = ()
-) -> Judgement:
+def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None) -> Judgement:
     """The estimate with what its data say against it, or for a closer look.
 
     A few milliseconds tell whether the residuals hold anything but noise. Only then all hypotheses are fitted. What the
@@ -106,7 +93,6 @@ def judged(
         run: that was identified.
         estimate: of its load.
         drift: of the sensor's bias, if one was estimated along.
-        known: kinds of `SIZES` of which somebody said how it is.
     """
     reason = _plain_reason(run, estimate)
     told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
@@ -123,18 +109,16 @@ def judged(
         told = (*told, *_too_little(estimate))
         moves = _reaching(estimate, shown.moves)
         estimate = _allowing(estimate if shown.visible else _without_structure(estimate), moves, shown.visible)
-        estimate = estimate if reason else _counting_unseen(run, estimate, shown.unseen, known)
         return Judgement(_with(estimate, reason, told))
     causes = find_causes(examined)
     if shown.alarms == (FEW,) and not reason and not causes.found:
         estimate = _remarking(estimate, remark("few-samples", count=run.problem.num_samples))
-        estimate = _counting_unseen(run, estimate, shown.unseen, known)
         return Judgement(_with(estimate, "", (*told, *_too_little(estimate))))
     if estimate.complete and not reason and finer_than_sensors(causes.base):
         moves = _moves(examined, causes)
         if not any(loads_differ(estimate.phi + move, estimate.phi, np.zeros(10)) for move in moves):
             moves = _reaching(estimate, np.concatenate([moves, shown.moves]))
-            estimate = _without_structure(widened(estimate, moves.T @ moves))
+            estimate = _without_structure(widened(estimate, moves.T @ moves, "alternatives"))
             return Judgement(_with(estimate, "", (*told, *_too_little(estimate))))
     told = (*causes.told(), *told)
     if nothing and not hidden_by_motion_errors(run.problem):  # then no mistake is to blame for that
@@ -145,10 +129,9 @@ def judged(
         told = tuple(sorted(told, key=lambda one: {"units": 0, "too-heavy": 1}.get(one.cause, 2)))
     if estimate.complete and not reason:
         moves = _reaching(estimate, _moves(examined, causes))
-        share, second, unseen = _largest_share(estimate, moves), "", shown.unseen
+        share, second = _largest_share(estimate, moves), ""
         if causes.found:
             again = screened_again(examined, causes.best)
-            unseen = again.unseen
             further = _far(estimate, _reaching(estimate, again.moves))
             more = _largest_share(estimate, further)
             moves = np.concatenate([moves, further])
@@ -156,12 +139,11 @@ def judged(
         left = left_over(examined, causes.best)
         if not causes.found:
             moves = np.concatenate([moves, _reaching(estimate, shown.moves)])
-        estimate = _counting(widened(estimate, moves.T @ moves + left.covariance(estimate.parameters)))
+        estimate = _counting(widened(estimate, moves.T @ moves + left.covariance(estimate.parameters), "alternatives"))
         if share > MATERIAL:
             reason = _second_reason(causes, share, second) if second else _reason(causes, share)
         elif left.share(estimate.mass) > MOST_LEFT:
             reason = _left_reason(left, estimate)
-        estimate = estimate if reason else _counting_unseen(run, estimate, unseen, known)
         first = 0 if causes.best.force_rms > LITTLE * causes.base.force_rms else 1
         told = (*told[:first], *_swinging(left, estimate, causes), *told[first:])
     elif causes.found and not reason:
@@ -279,34 +261,8 @@ def _allowing(estimate: Estimate, moves: FloatArray, visible: bool) -> Estimate:
     far = _far(estimate, moves) if estimate.complete else np.zeros((0, 10))
     if not far.size:
         return estimate
-    estimate = widened(estimate, far.T @ far)
+    estimate = widened(estimate, far.T @ far, "alternatives")
     return _counting(estimate) if visible else estimate
-
-
-def _counting_unseen(
-    run: PreparedRun, estimate: Estimate, unseen: dict[str, FloatArray], known: Collection[str]
-) -> Estimate:
-    """The estimate with wider intervals for what mistakes of the usual size, that such data cannot show, would move it
-    by; but not for kinds that are known to be right.
-    """
-    if not estimate.complete:
-        return estimate
-    deviations = estimate.standard_deviation.phi
-    counted = {
-        kind: rows
-        for kind, rows in ((kind, _reaching(estimate, rows)) for kind, rows in unseen.items())
-        if kind not in known and (np.sqrt(np.sum(rows**2, axis=0)) > HIDDEN * deviations).any()
-    }
-    if not counted:
-        return estimate
-    moves, texts = np.concatenate(list(counted.values())), [MOUNTED[kind] for kind in counted]
-    stated = {"sensor_offset": (0.0, 0.0, 0.0), "sensor_rotation": (0.0, 0.0, 0.0), "gravity": run.gravity}
-    said = remark(
-        "mounting-unseen",
-        mistakes=" or ".join(text for text, _ in texts),
-        fix={field: stated[field] for _, field in texts},
-    )
-    return _remarking(widened(estimate, moves.T @ moves), said)
 
 
 def _reaching(estimate: Estimate, moves: FloatArray) -> FloatArray:
@@ -414,7 +370,7 @@ def _part_counting(estimate: Estimate, moves: FloatArray) -> tuple[Estimate, flo
     distance = max(float(np.linalg.norm(np.nan_to_num(known[1:]))), SHORTEST)
     scales = np.array([abs(known[0]), distance, distance, distance])
     shares = np.where(np.abs(changes) > WITHIN * widths, np.abs(changes) / scales, 0.0)
-    return _counting(widened(estimate, moves.T @ moves)), float(shares.max())
+    return _counting(widened(estimate, moves.T @ moves, "alternatives")), float(shares.max())
 
 
 def _largest_share(estimate: Estimate, moves: FloatArray) -> float:

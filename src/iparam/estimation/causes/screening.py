@@ -28,10 +28,6 @@ REMARKABLE = 0.01
 nothing is said against the run: a sensor that is further out is mostly taken for a load that is, and hardly shows in
 the residuals."""
 
-SHOWN = 6.0
-"""Size of a mistake, in standard deviations of what the data tell of it, from which on `REMARKABLE` does not miss it:
-there 3.4 of them are asked of one of thirteen kinds, and noise takes more than 2.6 from one in two hundred."""
-
 BLOCKS = 60
 """Stretches of time whose sums show how far errors that last scatter."""
 
@@ -58,14 +54,11 @@ class Screening:
     Attributes:
         alarms: kinds of mistakes that they could hold; none for a sound run.
         moves: (K, 10) what the mistakes that they speak for would change of phi, and what sampling may.
-        unseen: (K, 10) what mistakes of the usual `SIZES`, which the data could not show, would change of phi: roots of
-            the covariance that each kind gives it.
         visible: whether there are residuals that anybody needs to hear of.
     """
 
     alarms: tuple[str, ...]
     moves: FloatArray
-    unseen: dict[str, FloatArray]
     visible: bool = True
 
 
@@ -78,22 +71,21 @@ FEW = "few samples"
 def screened(run: ExaminedRun) -> Screening:
     """The score tests of a run, and whether some of it is loud, or swings."""
     if cut_off(run):
-        return Screening(("channels",), NOTHING, {})
+        return Screening(("channels",), NOTHING)
     if len(run.time) < LEAST_MEANS:
-        few = linear_fit(run, possible=False)
-        return Screening((FEW,), NOTHING, _scored(run, few, run.A @ few.phi)[0].unseen)
+        return Screening((FEW,), NOTHING)
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
     found, rest = _scored(run, fit, run.A @ fit.phi)
     moves = np.concatenate([found.moves, _averaging(run, fit)])
     if _invisible(run, fit.residual):
-        return Screening((), moves, {}, visible=False)
+        return Screening((), moves, visible=False)
     alarms = list(found.alarms)
     if _loud(rest):
         alarms.append("time")
     if left_over(run, fit).hertz > 0.0:
         alarms.append("swing")
-    return Screening(tuple(alarms), moves, found.unseen)
+    return Screening(tuple(alarms), moves)
 
 
 def _averaging(run: ExaminedRun, fit: Fit) -> FloatArray:
@@ -113,7 +105,7 @@ def _averaging(run: ExaminedRun, fit: Fit) -> FloatArray:
 def screened_again(run: ExaminedRun, explained: Fit) -> Screening:
     """The score tests of what an explanation leaves: a mistake rarely comes alone."""
     if _invisible(run, explained.residual):
-        return Screening((), NOTHING, {})
+        return Screening((), NOTHING)
     return _scored(run, explained, explained.design[:, :, :NUM_PARAMETERS] @ explained.phi)[0]
 
 
@@ -149,7 +141,7 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
     for lag in (1, 2):
         cross = sums[lag:].T @ sums[:-lag]
         scatter += (1.0 - lag / 3.0) * (cross + cross.T)
-    alarms, moves, unseen = [], [], {}
+    alarms, moves = [], []
     for kind, chosen in kinds.items():
         chosen = chosen * told[:, None]
         of_kind = chosen.T @ full @ chosen
@@ -160,9 +152,7 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
             alarms.append(kind)
         if kind in SMALL and chance < REMARKABLE / len(SMALL):
             moves.append(-follows[:NUM_PARAMETERS] @ (chosen @ _told_part(of_kind, chosen.T @ score)))
-        if kind in SIZES:
-            unseen[kind] = _unseen(of_kind, chosen.T @ score, SIZES[kind]) @ (follows[:NUM_PARAMETERS] @ chosen).T
-    return Screening(tuple(alarms), np.array(moves).reshape(-1, NUM_PARAMETERS), unseen), rest
+    return Screening(tuple(alarms), np.array(moves).reshape(-1, NUM_PARAMETERS)), rest
 
 
 def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
@@ -187,10 +177,6 @@ GAINS = ("forces", "torques", *WRENCH_CHANNELS)
 
 SMALL = ("place", "turn", *(f"gain of {name}" for name in GAINS), "gravity", "clock", "delay", "bent alike")
 """Kinds with few parameters, of which every arm and sensor has a little."""
-
-SIZES = {"place": 0.008, "turn": np.radians(2.0), "gravity": 9.81 * np.radians(2.0)}
-"""Mistakes as they are made in mounting a sensor or an arm [m, rad, m/s^2]: 8 mm, 2 deg. A run of a load that suits the
-sensor shows them with some ten standard deviations and more."""
 
 
 def _small_mistakes(
@@ -276,17 +262,6 @@ def _chance(score: FloatArray, scatter: FloatArray, full: FloatArray) -> float:
     k = along.size
     statistic = float(np.sum(along**2 / np.maximum(raised, max(1.0, float(raised.mean())))))
     return float(fdtrc(k, max(BLOCKS - k, 8), statistic / k))
-
-
-def _unseen(full: FloatArray, score: FloatArray, size: float) -> FloatArray:
-    """(K, k) roots of the second moments of parameters (k,) that are about ``size``, given their information and their
-    score, in the directions in which the data would not show such a size.
-    """
-    values, vectors = np.linalg.eigh(full)
-    hidden = values * size**2 < SHOWN**2
-    variance = 1.0 / (np.maximum(values[hidden], 0.0) + size**-2.0)
-    means = variance * (vectors[:, hidden].T @ score)
-    return np.asarray(np.concatenate([np.diag(np.sqrt(variance)), means[None]]) @ vectors[:, hidden].T)
 
 
 def _told_part(full: FloatArray, score: FloatArray) -> FloatArray:

@@ -109,13 +109,13 @@ def with_jumping_bias(problem: PayloadProblem, times: Iterable[float]) -> Payloa
     stretches = np.split(np.arange(problem.num_samples), edges)
     return dataclasses.replace(
         problem,
-        A=_levelled(problem.A, stretches),
-        y=_levelled(problem.y, stretches),
-        instruments=None if problem.instruments is None else _levelled(problem.instruments, stretches),
+        A=levelled(problem.A, stretches),
+        y=levelled(problem.y, stretches),
+        instruments=None if problem.instruments is None else levelled(problem.instruments, stretches),
     )
 
 
-def _levelled(values: FloatArray, stretches: list[np.ndarray]) -> FloatArray:
+def levelled(values: FloatArray, stretches: list[np.ndarray]) -> FloatArray:
     found, mean = np.array(values), values.mean(axis=0)
     for stretch in stretches:
         if stretch.size:

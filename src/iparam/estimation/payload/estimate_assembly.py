@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -62,9 +62,10 @@ def assemble_estimate(
         raise IdentificationError(f"method {method} found no finite solution: the data do not determine the parameters")
     residual = residuals(problem, parameters)
     rms = np.sqrt(np.mean(residual**2, axis=0))
-    phi_covariance = covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] + _of_delay(problem, phi, rms)
-    if problem.correction_covariance is not None:
-        phi_covariance = phi_covariance + problem.correction_covariance
+    terms = summed_terms(
+        {"noise": covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]}, _of_delay(problem, phi, rms), problem.covariance_terms
+    )
+    phi_covariance = sum_of_terms(terms)
     standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
     found = [*problem.remarks, *remarks, *precision_remarks(phi, standard_deviation)]
     report = check_consistency(phi)
@@ -76,7 +77,7 @@ def assemble_estimate(
     return estimate_of(
         method,
         phi,
-        phi_covariance,
+        terms,
         condition_number=condition_number(problem.A),
         residual_norm=float(np.linalg.norm(residual)),
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),
@@ -90,18 +91,18 @@ def assemble_estimate(
     )
 
 
-def _of_delay(problem: PayloadProblem, phi: FloatArray, rms: FloatArray) -> FloatArray:
-    """(10, 10) covariance that phi has from a delay which is not known better: its error is the same in all samples.
+def _of_delay(problem: PayloadProblem, phi: FloatArray, rms: FloatArray) -> dict[str, FloatArray]:
+    """The term of a delay which is not known better: its error is the same in all samples.
 
     Channels weigh as in a fit by what it leaves of them, rms (6,).
     """
     if not problem.delay_deviation:
-        return np.zeros((NUM_PARAMETERS, NUM_PARAMETERS))
+        return {}
     change = np.gradient(problem.A @ phi, problem.time, axis=0)
     scale = 1.0 / np.maximum(rms, channel_floor(problem))
     rows = (problem.design * scale[:, None]).reshape(-1, problem.num_unknowns)
     moved = np.linalg.lstsq(rows, (change * scale).ravel(), rcond=None)[0][:NUM_PARAMETERS] * problem.delay_deviation
-    return np.outer(moved, moved)
+    return {"delay": np.outer(moved, moved)}
 
 
 def correlation_remark(structure: ResidualStructure, inflation: float) -> Remark:
@@ -116,7 +117,7 @@ def correlation_remark(structure: ResidualStructure, inflation: float) -> Remark
 def estimate_of(
     method: str,
     phi: FloatArray,
-    covariance: FloatArray,
+    covariance: FloatArray | Mapping[str, FloatArray],
     *,
     condition_number: float,
     residual_norm: float,
@@ -130,8 +131,10 @@ def estimate_of(
     unconstrained_phi: FloatArray | None = None,
 ) -> Estimate:
     """An `Estimate` from phi (10,) and its covariance (10, 10), NaN for what is not known; the covariance may be NaN
-    alone. The rest as in there, no wrench residual as zeros.
+    alone; or the terms that it is the sum of, by name. The rest as in there, no wrench residual as zeros.
     """
+    terms = covariance if isinstance(covariance, Mapping) else {"noise": covariance}
+    covariance = sum_of_terms(terms)
     values = derived_part(phi, covariance)[0]
     return Estimate(
         method=method,
@@ -141,7 +144,8 @@ def estimate_of(
         inertia_about_origin=frozen(symmetric(phi[4:])),
         phi=frozen(phi),
         standard_deviation=StandardDeviations.of(phi, covariance),
-        covariance_phi=frozen(0.5 * (covariance + covariance.T)),
+        covariance_phi=frozen(covariance),
+        covariance_terms=terms,
         physically_consistent=may_be_body(phi),
         condition_number=condition_number,
         residual_norm=residual_norm,
@@ -156,14 +160,30 @@ def estimate_of(
     )
 
 
-def widened(estimate: Estimate, covariance: FloatArray) -> Estimate:
-    """The estimate, or the part of one, with more uncertainty: (10, 10) that is added to the covariance of phi."""
-    total = np.asarray(estimate.covariance_phi + covariance)
+def widened(estimate: Estimate, covariance: FloatArray, term: str) -> Estimate:
+    """The estimate, or the part of one, with more uncertainty: (10, 10) that is added to a term of the covariance."""
+    terms = summed_terms(estimate.covariance_terms or {"noise": estimate.covariance_phi}, {term: covariance})
+    total = sum_of_terms(terms)
     return dataclasses.replace(
         estimate,
-        covariance_phi=frozen(0.5 * (total + total.T)),
+        covariance_phi=frozen(total),
+        covariance_terms=terms,
         standard_deviation=StandardDeviations.of(estimate.phi, total),
     )
+
+
+def summed_terms(*parts: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """All terms; those of the same name are added."""
+    found: dict[str, FloatArray] = {}
+    for name, term in (item for part in parts for item in part.items()):
+        found[name] = found[name] + term if name in found else np.asarray(term)
+    return found
+
+
+def sum_of_terms(terms: Mapping[str, FloatArray]) -> FloatArray:
+    """(10, 10) the covariance of phi: the one place where its terms are added."""
+    total = np.sum(list(terms.values()), axis=0)
+    return np.asarray(0.5 * (total + total.T))
 
 
 def condition_number(A: FloatArray) -> float:

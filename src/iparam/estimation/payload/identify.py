@@ -25,11 +25,12 @@ from iparam.estimation.causes.screening import screened
 from iparam.estimation.causes.search import find_causes
 from iparam.estimation.corrections.joint_fit import fit_corrections
 from iparam.estimation.corrections.sensor_calibration import calibration_covariance
+from iparam.estimation.corrections.tolerance_fit import fit_tolerances, most_helpful
 from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import SENSOR_FRAME, Cause, Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
 from iparam.estimation.payload.bias_drift import BiasDrift, find_drift, without_drift
-from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number, widened
+from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number, summed_terms, widened
 from iparam.estimation.payload.partial_estimate import no_estimate, partial_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.problem_from_recording import PreparedRun, prepare_run
@@ -43,6 +44,7 @@ from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import applied_setup
 from iparam.sensing.correction import ESTIMATE, Correction
+from iparam.sensing.tolerances import PRESETS, Tolerances
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
 from iparam.sensing.wrench_source import WrenchSource
 from iparam.spatial.parameters import InertialParameters
@@ -78,6 +80,7 @@ def identify_payload(
     gravity: ArrayLike | None = None,
     partial: bool = True,
     correction: Correction | None = None,
+    tolerances: Tolerances | str | None = None,
 ) -> Estimate:
     """Identify what the arm carried.
 
@@ -99,6 +102,10 @@ def identify_payload(
             `NotIdentifiableError`.
         correction: what is to be put right in the recording, with "estimate" for what is to be found along with the
             load: that is then counted in its standard deviations, and the estimate says what it is.
+        tolerances: how far arm and sensor may be from what is stated of them: a value, or "exact", "calibrated" or
+            "lab". What the data show of that is corrected, the rest is in the intervals. None for "exact" where the
+            recording says that it was simulated and "lab" elsewhere, with what is stated (a correction, gravity, a
+            delay) as well known as after a calibration.
 
     Returns:
         The estimate; one that the data themselves refute says so in its `refutation`, with what would explain them.
@@ -115,6 +122,7 @@ def identify_payload(
         gravity=gravity,
         partial=partial,
         correction=correction,
+        tolerances=tolerances,
     )
     if isinstance(recording, DataBuffer):
         recording = recording.to_recording()
@@ -131,6 +139,7 @@ def identify_payload(
         arm=arm,
         estimator=estimator,
         partial=partial,
+        tolerances=tolerances,
         settings={"motion": motion, "wrench": wrench, "gravity": gravity},
         problem={"wrench_covariance": wrench_covariance, "zero_pose": zero_pose},
     )
@@ -167,6 +176,7 @@ def check_settings(
     gravity: ArrayLike | None = None,
     partial: bool = True,
     correction: Correction | None = None,
+    tolerances: Tolerances | str | None = None,
 ) -> Estimator:
     """Refuse settings of `identify_payload` that suit no recording, before any is looked at; give the estimator meant.
 
@@ -183,6 +193,7 @@ def check_settings(
         ("prior", prior, InertialParameters, "an InertialParameters"),
         ("partial", partial, bool, "True or False"),
         ("correction", correction, Correction, "a Correction"),
+        ("tolerances", tolerances, (Tolerances, str), f"a Tolerances, or one of {', '.join(PRESETS)}"),
     ):
         if not isinstance(value, kinds) and not (value is None and name not in ("method", "partial")):
             raise InputError(argument=name, problem=f"must be {what}, got {value!r:.80}")
@@ -222,7 +233,7 @@ class _Job:
     """All that stays the same while a recording is put right.
 
     Attributes:
-        recording, arm, estimator, partial: see `identify_payload`.
+        recording, arm, estimator, partial, tolerances: see `identify_payload`.
         settings: of the motion, of the wrench and of gravity, by name.
         problem: further settings of `prepare_run`.
     """
@@ -231,6 +242,7 @@ class _Job:
     arm: Robot | None
     estimator: Estimator
     partial: bool
+    tolerances: Tolerances | str | None
     settings: dict[str, Any]
     problem: dict[str, Any]
 
@@ -269,43 +281,85 @@ class _Job:
             **settings,
             **self.problem,
         )
-        problem, drift = run.problem, None
-        of_corrections = calibration_covariance(problem, given)
+        problem, terms = run.problem, dict[str, FloatArray]()
+        calibrated = calibration_covariance(problem, given)
+        if calibrated is not None:
+            terms["calibration"] = calibrated
         if fit is not None:
             problem = dataclasses.replace(problem, remarks=(*problem.remarks, *fit.remarks))
-            of_corrections = fit.phi_covariance if of_corrections is None else of_corrections + fit.phi_covariance
+            terms["correction"] = fit.phi_covariance
         elif given.has_gains:
-            errors = self._gain_errors(given, bias, delay, settings)
             problem = dataclasses.replace(problem, remarks=(*problem.remarks, remark("gains-of-this-run")))
-            of_corrections = errors if of_corrections is None else of_corrections + errors
-        if of_corrections is not None:
-            problem = dataclasses.replace(problem, correction_covariance=of_corrections)
+            terms["correction"] = self._gain_errors(given, bias, delay, settings)
+        run = dataclasses.replace(run, problem=dataclasses.replace(problem, covariance_terms=terms))
+        estimate, drift = self._fitted(run, bias, fit is not None)
+        tolerances = self._tolerances(run, sought, delay)
+        applied = applied_setup(self.recording)
+        sensor = given.frame_matrix() @ given.wrench_matrix() @ applied.frame_matrix() @ applied.wrench_matrix()
+        if tolerances and estimate.determined:
+            found = fit_tolerances(run, estimate, tolerances, sensor, drift is not None)
+            if found is not None:
+                problem = dataclasses.replace(
+                    run.problem,
+                    y=run.problem.y - found.shift,
+                    covariance_terms=summed_terms(terms, found.terms),
+                )
+                run = dataclasses.replace(run, problem=problem)
+                estimate, drift = self._fitted(run, bias, fit is not None)
+                estimate = dataclasses.replace(
+                    estimate, remarks=(*estimate.remarks, *most_helpful(estimate, tolerances))
+                )
+        judgement = judged(run, estimate, drift)
+        estimate = self._counting_rivals(judgement.estimate, run, given, sought, delay, settings)
+        return _Done(estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
+
+    def _fitted(
+        self, run: PreparedRun, bias: PayloadBias, with_corrections: bool
+    ) -> tuple[Estimate, BiasDrift | None]:
+        """The estimate of a run's problem, or of the part that its data tell; and how its bias drifts, if it does."""
+        problem = run.problem
         try:
             if bias == "drifting":
-                estimate, drift = _fit_drifting(self.estimator, problem)
-            else:
-                estimate = self.estimator.fit(problem)
+                return _fit_drifting(self.estimator, problem)
+            estimate = self.estimator.fit(problem)
         except NotIdentifiableError as reason:
-            if fit is not None:
+            if with_corrections:
                 raise NotIdentifiableError(f"{reason}. {GIVE_THE_VALUE}", reason.undetermined) from None
             if not self.partial:
                 raise
-            estimate = _part(run, problem, reason)
-        else:
-            if bias == "estimate" and estimate.time_correlation > CORRELATED:
-                structure = _structure(problem, estimate)
-                if structure.lasts and not structure.linear_in_motion:
-                    estimate, drift = _fit_drifting(self.estimator, problem, unless=estimate)
-        applied = applied_setup(self.recording)  # what somebody said when the recording was made
-        said = {
+            return _part(run, problem, reason), None
+        if bias == "estimate" and estimate.time_correlation > CORRELATED:
+            structure = _structure(problem, estimate)
+            if structure.lasts and not structure.linear_in_motion:
+                return _fit_drifting(self.estimator, problem, unless=estimate)
+        return estimate, None
+
+    def _tolerances(self, run: PreparedRun, sought: Collection[str], delay: float | None) -> Tolerances:
+        """How far the rig may be from what is stated, without what was estimated along, or calibrated. What is stated
+        is as well known as after a calibration, unless somebody said how well the rig is known.
+        """
+        given, applied = run.given, applied_setup(self.recording)
+        gains = given.has_gains or given.wrench_scale_covariance is not None
+        counted = {
+            "place": "sensor_offset" in sought,
+            "turn": "sensor_rotation" in sought,
+            "gravity": "gravity" in sought,
+            "joint_zero": "joint_offset" in sought,
+            "delay": run.problem.delay_deviation > 0.0 or bool({"delay", "low_pass"} & set(sought)),
+            "channel_gain": gains or "wrench_scale" in sought,
+            "gain": given.wrench_scale_covariance is not None,
+        }
+        stated = {
             "place": given.sensor_offset or applied.sensor_offset,
             "turn": given.sensor_rotation or applied.sensor_rotation,
-            "gravity": given.gravity,
+            "gravity": given.gravity if self.settings["gravity"] is None else True,
+            "joint_zero": given.joint_offset,
+            "delay": given.delay if delay is None else True,
         }
-        known = [kind for kind, value in said.items() if value is not None]
-        judgement = judged(run, estimate, drift, known)
-        estimate = self._counting_rivals(judgement.estimate, run, given, sought, delay, settings)
-        return _Done(estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
+        found = Tolerances.of(self.tolerances, self.recording)
+        if self.tolerances is None:
+            found = found.with_measured(tuple(name for name, value in stated.items() if value is not None))
+        return found.without(tuple(name for name, known in counted.items() if known))
 
     def _gain_errors(
         self, given: Correction, bias: PayloadBias, delay: float | None, settings: dict[str, Any]
@@ -418,7 +472,7 @@ def _having_put_right(before: list[_Done], estimate: Estimate) -> Estimate:
         if best.relative_deviation > 0.0 and estimate.complete:
             later = before[number + 1].estimate if number + 1 < len(before) else estimate
             move = best.relative_deviation * (later.phi - done.estimate.phi)
-            estimate = widened(estimate, np.outer(move, move))
+            estimate = widened(estimate, np.outer(move, move), "lag")
     return dataclasses.replace(estimate, causes=(*causes, *estimate.causes), remarks=(*estimate.remarks, *remarks))
 
 

@@ -21,6 +21,7 @@ from iparam.estimation.payload.estimate_assembly import (
     VISIBLE,
     correlation_remark,
     estimate_of,
+    summed_terms,
 )
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import (
@@ -185,10 +186,11 @@ def assemble_partial(
     if visible and inflation > CORRELATED:
         found.append(correlation_remark(residual_structure(problem, residual), inflation))
     unknown = ~(known[:, None] & known[None, :])
+    terms = summed_terms({"noise": covariance}, problem.covariance_terms)
     return estimate_of(
         "wls",
         np.where(known, phi, np.nan),
-        np.where(unknown, np.nan, covariance),
+        {name: np.where(unknown, np.nan, term) for name, term in terms.items()},
         condition_number=np.inf,
         residual_norm=float(np.linalg.norm(residual)),
         residual_rms=Wrench(frozen(rms[:3]), frozen(rms[3:])),

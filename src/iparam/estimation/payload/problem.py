@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +39,7 @@ class PayloadProblem:
             do is not known.
         delay_deviation: standard deviation of a delay between motion and wrench that was compensated [s].
         missing: (N, 6) components of samples that say nothing: their rows hold means; None where all count.
-        correction_covariance: (10, 10) that phi has from corrections which were estimated along; None without any.
+        covariance_terms: name -> (10, 10) that phi has from what else was estimated along, or is not known.
         remarks: what was found on the way here.
     """
 
@@ -52,7 +54,7 @@ class PayloadProblem:
     hidden: tuple[str, ...] = ()
     delay_deviation: float = 0.0
     missing: NDArray[np.bool] | None = None
-    correction_covariance: FloatArray | None = None
+    covariance_terms: Mapping[str, FloatArray] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
 
     def __post_init__(self) -> None:
@@ -68,9 +70,9 @@ class PayloadProblem:
             if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] <= 0.0:
                 raise InputError(argument="wrench_covariance", problem="must be symmetric and positive definite")
             object.__setattr__(self, "wrench_covariance", covariance)
-        if self.correction_covariance is not None:
-            added = _shaped(self.correction_covariance, "correction_covariance", (NUM_PARAMETERS, NUM_PARAMETERS))
-            object.__setattr__(self, "correction_covariance", added)
+        shape = (NUM_PARAMETERS, NUM_PARAMETERS)
+        terms = {name: _shaped(term, f"covariance_terms[{name}]", shape) for name, term in self.covariance_terms.items()}
+        object.__setattr__(self, "covariance_terms", MappingProxyType(terms))
         if self.instruments is not None:
             object.__setattr__(self, "instruments", _shaped(self.instruments, "instruments", A.shape))
         if self.uncertainty is not None and self.uncertainty.num_samples != len(A):

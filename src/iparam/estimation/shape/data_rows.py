@@ -182,8 +182,8 @@ def _rows(
     turn = turn[:, share <= MOSTLY_NOISE]
     whiten = turn.T @ half
     rows, target, errors = whiten @ (gram - noise), whiten @ right, whiten @ covariance @ whiten.T
-    if problem.correction_covariance is not None:
-        errors = errors + rows @ problem.correction_covariance @ rows.T
+    for term in problem.covariance_terms.values():
+        errors = errors + rows @ term @ rows.T
     if not len(errors):
         return DataRows(rows, target)
     spread, axes = np.linalg.eigh(errors)

@@ -56,7 +56,7 @@ class ShapeEstimator(Estimator):
         covariance = np.zeros((problem.num_unknowns,) * 2)
         covariance[:NUM_PARAMETERS, :NUM_PARAMETERS] = known.posterior.covariance
         # What a delay and corrections add is in the rows already.
-        plain = dataclasses.replace(problem, delay_deviation=0.0, correction_covariance=None)
+        plain = dataclasses.replace(problem, delay_deviation=0.0, covariance_terms={})
         estimate = assemble_estimate(
             METHOD,
             plain,

@@ -272,7 +272,7 @@ class LiveIdentification:
         said = LoadVerdict(None, excess).remark
         remarks += () if said is None else (said,)
         causes = examined.estimate.causes if self.setup.of_load else ()
-        return replace(widened(found, more), remarks=(*found.remarks, *remarks), causes=causes)
+        return replace(widened(found, more, "setup"), remarks=(*found.remarks, *remarks), causes=causes)
 
     def without_known(self, whole: OnlineEstimate) -> OnlineEstimate:
         """What the sensor carries besides the known load."""
