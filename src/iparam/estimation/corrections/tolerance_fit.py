@@ -15,15 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iparam.arrays import FloatArray, block_means
-from iparam.estimation.causes.examined_run import LONGEST_MEAN, slow_functions
+from iparam.arrays import FloatArray
 from iparam.estimation.causes.fit import solve_regular
 from iparam.estimation.corrections.problem_changes import levelled
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.payload.covariance import Scores, score_covariance
-from iparam.estimation.payload.problem import NUM_PARAMETERS
+from iparam.estimation.payload.noise_spectrum import FEWEST_MEANS, Means, SpectralFit
+from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.problem_from_recording import PreparedRun
-from iparam.estimation.payload.weighted_fit import channel_floor
+from iparam.estimation.payload.weighted_fit import channel_floor, residuals, stationary_fit
 from iparam.recording.statements import are_poses
 from iparam.regressor.wrench import body_regressor, wrench_regressor_derivatives
 from iparam.remarks import Remark, remark
@@ -31,12 +30,6 @@ from iparam.robot.kinematics import forward_kinematics
 from iparam.sensing.tolerances import Tolerances
 from iparam.spatial.derived import derived_part
 from iparam.spatial.transforms import exp_so3, skew
-
-MOST_MEANS = 6000
-"""Means that are looked at, of a long run."""
-
-NOTHING = 1e-3
-"""Information of the data on a direction of the deviations, in that of the prior, that is as good as none."""
 
 BEYOND = 4.9
 """Standard deviations of its prior that no deviation has (1e-6): then something else is wrong than the tolerances
@@ -53,7 +46,6 @@ TOLD = {
 }
 """What each tolerance is about, for people, and the unit that they measure it in, of which an SI unit has so many."""
 
-_ROUNDS = 3  # of weights that follow from what is left
 _PART = 20_000  # samples whose regressors are held at a time
 
 
@@ -84,26 +76,17 @@ def fit_tolerances(
         drifting: whether the bias was taken to drift.
     """
     problem = run.problem
-    step = float(np.median(np.diff(problem.time)))
-    size = 1 if are_poses(run.recording) else max(1, int(LONGEST_MEAN / step + 0.01))
-    rows = slice(0, None, -(-(problem.num_samples // size) // MOST_MEANS))
-    time, A, y = (block_means(values, size)[rows] for values in (problem.time, problem.A, problem.y))
-    design = np.concatenate([A, np.broadcast_to(np.eye(6), (len(A), 6, 6))], axis=2) if problem.bias else A
-    used = np.ones(y.shape)
-    if problem.missing is not None:
-        used = np.floor(block_means((~problem.missing).astype(np.float64), size)[rows] + 1e-9)
-    weights = used / np.maximum(y.std(axis=0), channel_floor(problem))
-    phi = estimate.phi if estimate.complete else _solved(design, y, weights)[:NUM_PARAMETERS]
+    means = Means.of(problem.time)
+    if means.count < FEWEST_MEANS:
+        return None
+    time, A = means.all(problem.time), means.all(problem.A)
+    parameters = _plain_solution(problem)
+    phi = estimate.phi if estimate.complete else parameters[:NUM_PARAMETERS]
     effects = [(name, one) for name, one in _effects(run, tolerances, sensor, phi, time, A @ phi)]
     if not effects:
         return None
     columns = _unbiased(run, np.stack([one for _, one in effects], axis=2), time) * (A != 0.0).any(axis=(0, 2))[:, None]
-    if drifting:
-        slow = slow_functions(time)
-        design, columns, y = (
-            values - np.tensordot(slow, np.tensordot(slow, values, (0, 0)), 1) for values in (A, columns, y)
-        )
-    found = _posterior(design, columns, y, weights, channel_floor(problem))
+    found = _posterior(stationary_fit(problem, residuals(problem, parameters), columns), problem.num_unknowns)
     names = [name for name, _ in effects]
     terms = {"noise": found.moved_by_noise}
     for name in dict.fromkeys(names):
@@ -150,52 +133,24 @@ class _Posterior:
     moved_by_priors: FloatArray
 
 
-def _posterior(
-    design: FloatArray, columns: FloatArray, y: FloatArray, weights: FloatArray, floor: FloatArray
-) -> _Posterior:
-    """See the top of this module.
-
-    Args:
-        design: (N, 6, p) of load and bias.
-        columns: (N, 6, k) of the deviations.
-        y: (N, 6).
-        weights: (N, 6) to start from, 0 for what is not used.
-        floor: (6,) a standard deviation that is as good as none.
-    """
-    used, count = weights > 0.0, columns.shape[2]
-    freedom = np.maximum(used.sum(axis=0) - (design.shape[2] + count) / 6.0, 1.0)
-    for _ in range(_ROUNDS):
-        root = weights[:, :, None]
-        base, extra, target = design * root, columns * root, y * weights
-        flat, more = base.reshape(-1, base.shape[2]), extra.reshape(-1, count)
-        gram = flat.T @ flat
-        follows = solve_regular(gram, flat.T @ more)
-        beside = extra - base @ follows
-        residual = target - base @ solve_regular(gram, flat.T @ target.ravel())
-        values, vectors = np.linalg.eigh(np.einsum("nci,ncj->ij", beside, beside))
-        shown = values > NOTHING
-        values, vectors = values[shown], vectors[:, shown]
-        along = beside @ vectors
-        score = np.einsum("nci,nc->i", along, residual)
-        left = residual - along @ (score / (values + 1.0))
-        scatter = np.sqrt(np.sum(left**2, axis=0) / freedom) / np.maximum(weights.max(axis=0), 1e-300)
-        weights = used / np.maximum(scatter, floor)
-    sums = score_covariance(Scores(along, left, np.zeros(values.size))).matrix
-    told = values[:, None] * np.linalg.inv(sums)
-    precision = told * values + np.eye(values.size)
-    inverse = np.linalg.inv(0.5 * (precision + precision.T))
-    deviations = vectors @ (inverse @ (told @ score))
-    kept = np.eye(count) - vectors @ vectors.T + vectors @ inverse @ vectors.T
-    by_noise = vectors @ (inverse - inverse @ inverse) @ vectors.T
+def _posterior(fit: SpectralFit, count: int) -> _Posterior:
+    """See the top of this module; ``count`` are the unknowns of load and bias."""
+    own, cross, rest = fit.information[:count, :count], fit.information[:count, count:], fit.covariance[count:, count:]
+    deviations, kept = fit.solution[count:], rest
     if np.abs(deviations).max() > BEYOND:
-        deviations, kept, by_noise = np.zeros(count), np.eye(count), np.zeros((count, count))
+        deviations, kept = np.zeros(len(rest)), np.eye(len(rest))
+        rest = kept
+    unit = 1.0 / np.sqrt(np.diag(own))
+    follows = -unit[:, None] * np.linalg.solve(own * np.outer(unit, unit), cross * unit[:, None])
     load = follows[:NUM_PARAMETERS]
-    return _Posterior(deviations, load @ by_noise @ load.T, load @ kept)
+    return _Posterior(deviations, load @ (rest - rest @ rest) @ load.T, load @ kept)
 
 
-def _solved(design: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
-    rows = (design * weights[:, :, None]).reshape(-1, design.shape[2])
-    return solve_regular(rows.T @ rows, rows.T @ (y * weights).ravel())
+def _plain_solution(problem: PayloadProblem) -> FloatArray:
+    """(p,) load and bias by least squares, all channels by their size; the shortest where some of it is not shown."""
+    weights = 1.0 / np.maximum(problem.y.std(axis=0), channel_floor(problem))
+    rows = (problem.design * weights[:, None]).reshape(-1, problem.num_unknowns)
+    return solve_regular(rows.T @ rows, rows.T @ (problem.y * weights).ravel())
 
 
 def _effects(

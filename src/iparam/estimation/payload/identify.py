@@ -44,8 +44,8 @@ from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import applied_setup
 from iparam.sensing.correction import ESTIMATE, Correction
-from iparam.sensing.tolerances import PRESETS, Tolerances
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
+from iparam.sensing.tolerances import PRESETS, Tolerances
 from iparam.sensing.wrench_source import WrenchSource
 from iparam.spatial.parameters import InertialParameters
 
@@ -313,9 +313,7 @@ class _Job:
         estimate = self._counting_rivals(judgement.estimate, run, given, sought, delay, settings)
         return _Done(estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
 
-    def _fitted(
-        self, run: PreparedRun, bias: PayloadBias, with_corrections: bool
-    ) -> tuple[Estimate, BiasDrift | None]:
+    def _fitted(self, run: PreparedRun, bias: PayloadBias, with_corrections: bool) -> tuple[Estimate, BiasDrift | None]:
         """The estimate of a run's problem, or of the part that its data tell; and how its bias drifts, if it does."""
         problem = run.problem
         try:

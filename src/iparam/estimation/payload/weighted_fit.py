@@ -12,6 +12,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
+from iparam.estimation.payload.noise_spectrum import FEWEST_MEANS, Bands, Means, SpectralFit, spectral_fit
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES, IdentifiabilityReport, payload_identifiability
@@ -326,11 +327,60 @@ def weighted_fit(problem: PayloadProblem, correct: bool = True) -> WeightedFit:
         residual = residuals(problem, parameters)
         weights = residual_weights(problem, residual, parameters[:NUM_PARAMETERS])
         parameters, information, shift = solve_weighted(problem, weights, correct)
+    found = stationary_fit(problem, residuals(problem, parameters))
+    if found is not None:
+        parameters, information = found.solution, found.information
+        return WeightedFit(
+            parameters, information, found.covariance, residuals(problem, parameters), weights, report, 1.0
+        )
     residual = residuals(problem, parameters)
     constant = shift @ parameters / problem.num_samples
     scores = Scores(problem.design, weights.weighted(residual), constant)
     covariance, inflation = estimate_covariance(information, scores)
     return WeightedFit(parameters, information, covariance, residual, weights, report, inflation)
+
+
+def stationary_fit(
+    problem: PayloadProblem, residual: FloatArray, further: FloatArray | None = None
+) -> SpectralFit | None:
+    """The fit with stationary noise of a free spectrum; None for too few samples.
+
+    Args:
+        problem: the data.
+        residual: (N, 6) of a fit: its correlations between channels are taken out.
+        further: (M, 6, k) means of columns whose unknowns have the prior N(0, 1), beside load and bias.
+    """
+    means = Means.of(problem.time)
+    if means.count < FEWEST_MEANS:
+        return None
+    mixed = np.eye(6)
+    if problem.missing is None:
+        mixed = _unmixed(means.all(residual), channel_floor(problem))
+    used = None if problem.missing is None else means.all((~problem.missing).astype(np.float64)) >= 1.0
+    stretches, start = [], 0
+    for A, y in zip(means.each(problem.A), means.each(problem.y), strict=True):
+        parts = [A, np.broadcast_to(np.eye(6), (len(A), 6, 6))] if problem.bias else [A]
+        if further is not None:
+            parts.append(further[start : start + len(A)])
+        rows = mixed @ np.concatenate([*parts, y[:, :, None]], axis=2)
+        if used is not None:
+            rows = rows * used[start : start + len(A), :, None]
+        stretches.append(rows)
+        start += len(A)
+    precision = np.zeros(problem.num_unknowns + (0 if further is None else further.shape[2]))
+    precision[problem.num_unknowns :] = 1.0
+    floor = np.abs(mixed) @ channel_floor(problem)
+    return spectral_fit(Bands.of(stretches), precision, floor)
+
+
+def _unmixed(residual: FloatArray, floor: FloatArray) -> FloatArray:
+    """(6, 6) what takes the correlations between channels out of residuals (M, 6), and leaves each its size."""
+    count = len(residual)
+    total = residual.T @ residual / count
+    doubt = max(SHRINKAGE, UNCORRELATED / (UNCORRELATED + count))
+    total = (1.0 - doubt) * total + doubt * np.diag(np.diag(total)) + np.diag(floor**2)
+    inverse = np.linalg.inv(np.linalg.cholesky(total))
+    return np.asarray(inverse / np.diag(inverse)[:, None])
 
 
 def solve_weighted(

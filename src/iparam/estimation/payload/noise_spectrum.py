@@ -1,0 +1,228 @@
+"""`spectral_fit`: least squares with noise that is stationary, of a free and smooth spectrum in each channel.
+
+y = A phi + b + noise. Means over short times are taken first; the cosine transform of a stretch of them makes stationary
+noise independent from bin to bin, with a variance that is its spectrum. The bins are divided into bands of half an
+octave, of which only Gram matrices are kept. Unknowns and spectrum are estimated together by restricted likelihood
+(expectation and maximisation). The logarithm of the spectrum has second differences of normal distribution, whose width
+the evidence chooses (Laplace's approximation): white and 1/f noise are straight lines, and whatever else lasts in the
+residuals is a spectrum, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.fft import dct
+
+from iparam.arrays import FloatArray
+
+MEAN = 0.06
+"""Time that means are taken over [s]: arms move loads at less than 8 Hz. Beyond it the regressors hold nothing but errors
+of the angles, which a fit would escape with a lighter load."""
+
+LONGEST_STRETCH = 8192
+"""Means that are transformed at once: bounds the memory, and 8 minutes hold all that a spectrum tells."""
+
+GAP = 3.0
+"""Sampling intervals from which on samples belong to another stretch, if it is longer than `MEAN`, too."""
+
+FEWEST_MEANS = 24
+"""Means below which noise has no spectrum to be seen."""
+
+LEAST_BINS = 4
+"""In a band."""
+
+ROUGHNESS = (0.1, 0.5, 2.0)
+"""Of the spectrum: standard deviations of the second difference of the logarithm of power, half an octave apart."""
+
+GROUPS = (slice(0, 3), slice(3, 6))
+"""Channels whose spectra have one shape, and a level each."""
+
+ROUNDS, SETTLED = 40, 1e-3
+"""Of expectation and maximisation at most, and change of the logarithms of power that ends it."""
+
+REGULAR = 1e-14
+"""Information before any data, as a share of the data's: a direction that they do not show stays finite."""
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Where the means are of samples: stretches of M means over so many samples each.
+
+    Attributes:
+        size: samples in a mean.
+        stretches: (M,) the first sample of each mean, for each stretch.
+        interval: time from one mean to the next [s].
+    """
+
+    size: int
+    stretches: tuple[FloatArray, ...]
+    interval: float
+
+    @classmethod
+    def of(cls, time: FloatArray) -> Means:
+        """Of samples at times (N,) [s]."""
+        step = float(np.median(np.diff(time)))
+        size = max(1, int(MEAN / step + 0.01))
+        edges = np.flatnonzero(np.diff(time) > max(GAP * step, MEAN)) + 1
+        found = []
+        for part in np.split(np.arange(time.size), edges):
+            starts = part[: part.size // size * size : size]
+            found += [one for one in np.array_split(starts, -(-starts.size // LONGEST_STRETCH) or 1) if one.size > 1]
+        return cls(size, tuple(found), size * step)
+
+    @property
+    def count(self) -> int:
+        """How many means there are."""
+        return sum(len(one) for one in self.stretches)
+
+    def each(self, values: FloatArray) -> Iterator[FloatArray]:
+        """Means (M, ...) of values (N, ...), a stretch at a time."""
+        for starts in self.stretches:
+            whole = values[starts[0] : starts[-1] + self.size]
+            yield whole.reshape(len(starts), self.size, *values.shape[1:]).mean(axis=1)
+
+    def all(self, values: FloatArray) -> FloatArray:
+        """(M, ...) means of values (N, ...), of all stretches."""
+        return np.concatenate(list(self.each(values)))
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """What the data say in each band of frequencies.
+
+    Attributes:
+        grams: (B, 6, k, k) products of the transformed columns; the last column is the wrench.
+        counts: (B,) bins in each band.
+    """
+
+    grams: FloatArray
+    counts: FloatArray
+
+    @classmethod
+    def of(cls, stretches: list[FloatArray]) -> Bands:
+        """Of stretches of rows (M, 6, k) that are means at equal intervals."""
+        edges = _edges(np.concatenate([np.arange(len(rows)) / len(rows) for rows in stretches]))
+        size = stretches[0].shape[2]
+        grams, counts = np.zeros((len(edges), 6, size, size)), np.zeros(len(edges))
+        for rows in stretches:
+            turned = dct(rows, axis=0, norm="ortho").transpose(1, 0, 2)
+            first = np.searchsorted(np.arange(len(rows)) / len(rows), edges)
+            for band, (start, stop) in enumerate(zip(first, [*first[1:], len(rows)], strict=True)):
+                part = turned[:, start:stop]
+                grams[band] += np.swapaxes(part, 1, 2) @ part
+                counts[band] += stop - start
+        return cls(grams, counts)
+
+    def of_columns(self, chosen: list[int]) -> Bands:
+        """The same for some of the columns."""
+        return Bands(self.grams[:, :, chosen][:, :, :, chosen], self.counts)
+
+
+def _edges(places: FloatArray) -> FloatArray:
+    """Lower edges of bands of half an octave below 1, each with enough of the places (n,) of bins, from 0 to 1."""
+    places = np.sort(places)
+    lowest, edges = places[places > 0.0].min(initial=1.0), [0.0]
+    for edge in 2.0 ** np.arange(0.5 * np.ceil(2.0 * np.log2(lowest)), 0.0, 0.5):
+        own = np.searchsorted(places, [edges[-1], edge])
+        if own[1] - own[0] >= LEAST_BINS and places.size - own[1] >= LEAST_BINS:
+            edges.append(float(edge))
+    return np.array(edges)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralFit:
+    """Unknowns, with the noise that was estimated along.
+
+    Attributes:
+        solution: (p,) the unknowns.
+        information: (p, p) of the data and of what was known before.
+        levels: (B, 6) logarithms of the noise's power in a bin of each band.
+        evidence: logarithm of the likelihood, with unknowns and spectrum integrated over.
+    """
+
+    solution: FloatArray
+    information: FloatArray
+    levels: FloatArray
+    evidence: float
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(p, p) of the unknowns."""
+        return _inverse(self.information)
+
+
+def spectral_fit(bands: Bands, precision: FloatArray, floor: FloatArray) -> SpectralFit:
+    """Unknowns and spectrum of the noise.
+
+    Args:
+        bands: of the design's columns and the wrench.
+        precision: (p,) of the unknowns before any data, about 0.
+        floor: (6,) standard deviation of a mean that is as good as none.
+    """
+    grams, counts = bands.grams, bands.counts
+    shown = np.einsum("bcii->i", grams)[:-1] / np.maximum(np.einsum("bcii->i", grams)[-1], 1e-300)
+    least = 2.0 * np.log(floor)
+    total = np.maximum(np.einsum("bc->c", grams[:, :, -1, -1]) / counts.sum(), floor**2)
+    known = np.maximum(precision, REGULAR * shown)
+    levels = np.broadcast_to(np.log(total), grams.shape[:2])
+    best: SpectralFit | None = None
+    for roughness in ROUGHNESS:
+        solution, information = _solved(grams, levels, known)
+        for _ in range(ROUNDS):
+            before = levels
+            levels, term = _spectrum(_expected_power(grams, solution, _inverse(information)), counts, roughness)
+            levels = np.maximum(levels, least)
+            solution, information = _solved(grams, levels, known)
+            if np.abs(levels - before).max() < SETTLED:
+                break
+        ends = np.append(-solution, 1.0)
+        squares = np.einsum("i,bcij,j,bc->", ends, grams, ends, np.exp(-levels)) + solution @ (known * solution)
+        volume = np.log(np.maximum(known, 1e-300)).sum() - np.linalg.slogdet(information)[1]
+        evidence = float(term + 0.5 * (volume - squares - counts @ levels.sum(axis=1)))
+        if best is None or evidence > best.evidence:
+            best = SpectralFit(solution, information, levels, evidence)
+    assert best is not None
+    return best
+
+
+def _solved(grams: FloatArray, levels: FloatArray, precision: FloatArray) -> tuple[FloatArray, FloatArray]:
+    whole = np.einsum("bc,bcij->ij", np.exp(-levels), grams)
+    information = whole[:-1, :-1] + np.diag(precision)
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))
+    return unit * np.linalg.solve(information * np.outer(unit, unit), unit * whole[:-1, -1]), information
+
+
+def _inverse(information: FloatArray) -> FloatArray:
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))
+    return np.asarray(np.linalg.inv(information * np.outer(unit, unit)) * np.outer(unit, unit))
+
+
+def _expected_power(grams: FloatArray, solution: FloatArray, covariance: FloatArray) -> FloatArray:
+    """(B, 6) squares of the noise that are expected: the residuals', and what the fit took for itself."""
+    ends = np.append(-solution, 1.0)
+    about = np.outer(ends, ends)
+    about[:-1, :-1] += covariance
+    return np.maximum(np.tensordot(grams, about, 2), 1e-300)
+
+
+def _spectrum(power: FloatArray, counts: FloatArray, roughness: float) -> tuple[FloatArray, float]:
+    """Logarithms (B, 6) of the power of a bin, and what their shapes add to the evidence."""
+    bend = np.diff(np.eye(len(counts)), n=2, axis=0) / roughness
+    levels, evidence, prior = np.empty_like(power), 0.0, bend.T @ bend
+    for group in GROUPS:
+        own, shape, channels = power[:, group], np.zeros(len(counts)), 3
+        for _ in range(40):
+            level = np.log((own * np.exp(-shape)[:, None]).sum(axis=0) / counts.sum())
+            ratio = (own * np.exp(-level)).sum(axis=1) * np.exp(-shape)
+            curvature = 0.5 * np.diag(np.maximum(ratio, channels * counts)) + prior
+            change = np.linalg.solve(curvature, 0.5 * (channels * counts - ratio) + prior @ shape)
+            shape = shape - change
+            if np.abs(change).max() < 1e-4:
+                break
+        levels[:, group] = shape[:, None] + np.log((own * np.exp(-shape)[:, None]).sum(axis=0) / counts.sum())
+        determinant = np.linalg.slogdet(0.5 * channels * np.diag(counts) + prior)[1]
+        evidence -= 0.5 * (shape @ prior @ shape + determinant) + len(bend) * np.log(roughness)
+    return levels, float(evidence)
