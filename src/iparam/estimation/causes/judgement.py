@@ -15,7 +15,7 @@ from iparam.estimation.assessment.refutation import shows_no_body, too_little_ex
 from iparam.estimation.causes.examined_run import FEWEST_MEANS, ExaminedRun, examine
 from iparam.estimation.causes.fit import linear_fit
 from iparam.estimation.causes.hypothesis import Explanation, loads_differ
-from iparam.estimation.causes.left_over import FASTEST, SLOWEST, LeftOver, left_over
+from iparam.estimation.causes.left_over import FASTEST, MOST_LEFT, SLOWEST, LeftOver, left_over
 from iparam.estimation.causes.plausible_load import no_load, too_heavy
 from iparam.estimation.causes.screening import FEW, finer_than_sensors, screened, screened_again
 from iparam.estimation.causes.search import Causes, find_causes
@@ -35,9 +35,6 @@ from iparam.spatial.parameters import InertialParameters
 MATERIAL = 0.05
 """Change of the load, as a share of its mass, radius of gyration or largest moment of inertia, by which a cause or the
 sensor's channels among themselves may move it before it is refuted."""
-
-MOST_LEFT = 0.1
-"""Force that nothing explains, as a share of the load's weight, before the load is refuted."""
 
 LITTLE = 0.8
 """Residual of the force, in that without a hypothesis, from which on the best one does not explain it."""
@@ -107,8 +104,6 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     nothing = not estimate.determined or bool(no_load(run.robot, estimate))
     if not shown.alarms and (nothing or not reason):
         told = (*told, *_too_little(estimate))
-        moves = _reaching(estimate, shown.moves)
-        estimate = _allowing(estimate if shown.visible else _without_structure(estimate), moves, shown.visible)
         return Judgement(_with(estimate, reason, told))
     causes = find_causes(examined)
     if shown.alarms == (FEW,) and not reason and not causes.found:
@@ -117,7 +112,7 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     if estimate.complete and not reason and finer_than_sensors(causes.base):
         moves = _moves(examined, causes)
         if not any(loads_differ(estimate.phi + move, estimate.phi, np.zeros(10)) for move in moves):
-            moves = _reaching(estimate, np.concatenate([moves, shown.moves]))
+            moves = _reaching(estimate, moves)
             estimate = _without_structure(widened(estimate, moves.T @ moves, "alternatives"))
             return Judgement(_with(estimate, "", (*told, *_too_little(estimate))))
     told = (*causes.told(), *told)
@@ -137,8 +132,6 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
             moves = np.concatenate([moves, further])
             share, second = (more, ", ".join(again.alarms[:3])) if more > share else (share, "")
         left = left_over(examined, causes.best)
-        if not causes.found:
-            moves = np.concatenate([moves, _reaching(estimate, shown.moves)])
         estimate = _counting(widened(estimate, moves.T @ moves + left.covariance(estimate.parameters), "alternatives"))
         if share > MATERIAL:
             reason = _second_reason(causes, share, second) if second else _reason(causes, share)
@@ -252,17 +245,6 @@ def _upside_down(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
 def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
     sentence, rms = too_heavy(run.robot, estimate), _force_rms(estimate)
     return (Cause("too-heavy", sentence, rms, rms),) if sentence else ()
-
-
-def _allowing(estimate: Estimate, moves: FloatArray, visible: bool) -> Estimate:
-    """The estimate with wider intervals for what small mistakes, that the data do not show clearly, would move by more
-    than its intervals have room for; with a remark if there is something to be seen.
-    """
-    far = _far(estimate, moves) if estimate.complete else np.zeros((0, 10))
-    if not far.size:
-        return estimate
-    estimate = widened(estimate, far.T @ far, "alternatives")
-    return _counting(estimate) if visible else estimate
 
 
 def _reaching(estimate: Estimate, moves: FloatArray) -> FloatArray:

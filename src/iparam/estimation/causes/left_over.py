@@ -25,6 +25,9 @@ SWINGS = 4.0
 """Power of the force at a frequency, in that of the noise, from which on something swings: with some ten segments of
 three channels, noise alone does so once in a million."""
 
+MOST_LEFT = 0.1
+"""Force that nothing explains, as a share of the load's weight, before the load is refuted."""
+
 GRAVITY = 9.81
 
 

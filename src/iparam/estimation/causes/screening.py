@@ -4,7 +4,7 @@ would leave in the residuals, all at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
 from iparam.estimation.causes.hypotheses.sensor_channels import curved
 from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX, cut_off
-from iparam.estimation.causes.left_over import left_over
+from iparam.estimation.causes.left_over import MOST_LEFT, left_over
+from iparam.estimation.payload.noise_spectrum import Bands, spectral_fit
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.sensing.correction import WRENCH_CHANNELS
 from iparam.spatial.transforms import skew
@@ -23,13 +24,11 @@ from iparam.spatial.transforms import skew
 SURE = 1e-5
 """Chance with which a sound run alarms, a kind of mistake."""
 
-REMARKABLE = 0.01
-"""Chance with which the intervals of a sound run count what a small mistake, of any kind, would do to the load, though
-nothing is said against the run: a sensor that is further out is mostly taken for a load that is, and hardly shows in
-the residuals."""
+FREEDOM = 60
+"""Degrees of freedom of the noise in the band of a motion, which is estimated along."""
 
-BLOCKS = 60
-"""Stretches of time whose sums show how far errors that last scatter."""
+QUIET = 0.3
+"""Least standard deviation of slow noise, in that of the sensor's white noise."""
 
 LOUD = 7.0
 """Standard deviations by which the squares of a stretch must be above those of the others."""
@@ -53,16 +52,14 @@ class Screening:
 
     Attributes:
         alarms: kinds of mistakes that they could hold; none for a sound run.
-        moves: (K, 10) what the mistakes that they speak for would change of phi, and what sampling may.
+        moves: (K, 10) what mistakes with few parameters, of those, would change of phi.
         visible: whether there are residuals that anybody needs to hear of.
     """
 
     alarms: tuple[str, ...]
-    moves: FloatArray
+    moves: FloatArray = field(default_factory=lambda: np.zeros((0, NUM_PARAMETERS)))
     visible: bool = True
 
-
-NOTHING = np.zeros((0, 10))
 
 FEW = "few samples"
 """Alarm of a run that is too short for score tests: all hypotheses are fitted to it."""
@@ -71,88 +68,75 @@ FEW = "few samples"
 def screened(run: ExaminedRun) -> Screening:
     """The score tests of a run, and whether some of it is loud, or swings."""
     if cut_off(run):
-        return Screening(("channels",), NOTHING)
+        return Screening(("channels",))
     if len(run.time) < LEAST_MEANS:
-        return Screening((FEW,), NOTHING)
+        return Screening((FEW,))
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
     found, rest = _scored(run, fit, run.A @ fit.phi)
-    moves = np.concatenate([found.moves, _averaging(run, fit)])
     if _invisible(run, fit.residual):
-        return Screening((), moves, visible=False)
+        return Screening((), visible=False)
     alarms = list(found.alarms)
     if _loud(rest):
         alarms.append("time")
-    if left_over(run, fit).hertz > 0.0:
-        alarms.append("swing")
-    return Screening(tuple(alarms), moves)
-
-
-def _averaging(run: ExaminedRun, fit: Fit) -> FloatArray:
-    """(6, 10) what a channel that is the mean over its neighbouring samples, and not of an instant, would change of
-    phi, each by itself. Steps of a simulator make such: their acceleration is the second difference of the positions.
-    Triangular weights over two intervals h add h^2 / 12 times the second derivative.
-    """
-    interval = float(np.median(np.diff(run.run.problem.time)))
-    bent = np.gradient(np.gradient(run.A @ fit.phi, run.time, axis=0), run.time, axis=0)
-    whiten = np.sqrt(fit.weights)
-    rows = (fit.design * whiten[:, :, None]).reshape(-1, fit.design.shape[2])
-    added = (interval**2 / 12.0 * bent * whiten)[:, :, None] * np.eye(6)
-    moved = np.linalg.lstsq(rows, added.reshape(-1, 6), rcond=None)[0]
-    return np.asarray(moved[:NUM_PARAMETERS].T)
+    if left_over(run, fit).share(fit.phi[0]) > MOST_LEFT:
+        alarms.append("unexplained")
+    return Screening(tuple(alarms))
 
 
 def screened_again(run: ExaminedRun, explained: Fit) -> Screening:
     """The score tests of what an explanation leaves: a mistake rarely comes alone."""
     if _invisible(run, explained.residual):
-        return Screening((), NOTHING)
+        return Screening(())
     return _scored(run, explained, explained.design[:, :, :NUM_PARAMETERS] @ explained.phi)[0]
 
 
 def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, FloatArray]:
-    """Rao's tests, with the scatter of the scores over stretches of time instead of white noise; and the residuals
-    (N, 6) without all that they found, in units of noise. The wrench of the load is (N, 6).
+    """Rao's tests with noise of a free spectrum; and the residuals (N, 6) without all that they found, in units of that
+    noise, whatever its spectrum. The wrench of the load is (N, 6).
     """
+    from scipy.fft import idct
+
     columns, kinds = _small_mistakes(run, fit.phi, load, run.y - fit.residual)
-    columns = run.without_drift(columns)
-    whiten = np.sqrt(fit.weights)
-    base, extra = fit.design * whiten[:, :, None], columns * whiten[:, :, None]
-    residual = fit.residual * whiten
-    flat, more = base.reshape(-1, base.shape[2]), extra.reshape(-1, extra.shape[2])
-    own = np.sqrt(np.sum(flat**2, axis=0))
-    own = np.where(own > 0.0, own, 1.0)
-    flat = flat / own
-    gram = flat.T @ flat + REGULAR * np.eye(flat.shape[1])
-    follows = np.linalg.solve(gram, flat.T @ more) / own[:, None]  # (p, k) how load and bias give way to each
-    beside = extra - base @ follows  # what they leave of it
-    rows = beside.reshape(-1, beside.shape[2])
-    full = rows.T @ rows
-    before = np.sum(more**2, axis=0)
-    told = np.diag(full) > REGULAR * before
-    score = np.einsum("nci,nc->i", beside, residual)
-    size = np.sqrt(np.where(told, np.diag(full), 1.0))
-    values, vectors = np.linalg.eigh((full / np.outer(size, size))[np.ix_(told, told)])
-    kept = values > 1e-6
-    solution = np.zeros(size.size)
-    solution[told] = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ (score / size)[told])
-    rest = residual - beside @ (solution / size)
-    sums = _block_sums(beside, rest)
-    scatter = sums.T @ sums
-    for lag in (1, 2):
-        cross = sums[lag:].T @ sums[:-lag]
-        scatter += (1.0 - lag / 3.0) * (cross + cross.T)
+    rows = np.concatenate([fit.design, run.without_drift(columns), fit.residual[:, :, None]], axis=2)
+    rows = rows * (fit.weights > 0.0)[:, :, None]
+    bands, count = Bands.of([rows]), fit.design.shape[2]
+    own = bands.of_columns([*range(count), rows.shape[2] - 1])
+    found = spectral_fit(own, np.zeros(count), QUIET * run.noise)
+    whole = np.einsum("bc,bcij->ij", np.exp(-found.levels), bands.grams)
+    size = np.sqrt(np.maximum(np.diag(whole), 1e-300))[:-1]
+    gram = whole[:-1, :-1] / np.outer(size, size) + REGULAR * np.eye(size.size)
+    follows = np.linalg.solve(gram[:count, :count], gram[:count, count:])
+    full = gram[count:, count:] - gram[count:, :count] @ follows
+    score = (whole[count:-1, -1] - whole[count:-1, :count] @ found.solution) / size[count:]
+    told = np.diag(full) > TOLD**2
     alarms, moves = [], []
     for kind, chosen in kinds.items():
-        chosen = chosen * told[:, None]
+        chosen = chosen * (size[count:] * told)[:, None]
         of_kind = chosen.T @ full @ chosen
-        if not np.diag(of_kind).any():
-            continue
-        chance = _chance(chosen.T @ score, chosen.T @ scatter @ chosen, of_kind)
-        if chance < SURE:
+        if np.diag(of_kind).any() and _chance(chosen.T @ score, of_kind) < SURE:
             alarms.append(kind)
-        if kind in SMALL and chance < REMARKABLE / len(SMALL):
-            moves.append(-follows[:NUM_PARAMETERS] @ (chosen @ _told_part(of_kind, chosen.T @ score)))
-    return Screening(tuple(alarms), np.array(moves).reshape(-1, NUM_PARAMETERS)), rest
+            if kind in SMALL:
+                moved = follows[:NUM_PARAMETERS] @ (chosen @ _told_part(of_kind, chosen.T @ score))
+                moves.append(-moved / size[:NUM_PARAMETERS])
+    values, vectors = np.linalg.eigh(full[np.ix_(told, told)])
+    kept = values > TOLD
+    solution = np.zeros(size.size)
+    solution[count:][told] = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ score[told])
+    solution[:count] = found.solution * size[:count] - follows @ solution[count:]
+    rest = rows[:, :, -1] - rows[:, :, :-1] @ (solution / size)
+    bins = bands.whitened(rest, found.levels)
+    if _swings(bins[:, :3]):
+        alarms.append("swing")
+    every = np.array(moves).reshape(-1, NUM_PARAMETERS)
+    return Screening(tuple(alarms), every), np.asarray(idct(bins, axis=0, norm="ortho"))
+
+
+def _swings(bins: FloatArray) -> bool:
+    """Whether the force has a frequency that stands out of its spectrum: bins (N, 3) in units of noise."""
+    from scipy.special import chdtrc
+
+    return bool(len(bins) * chdtrc(3.0, float(np.sum(bins**2, axis=1).max())) < SURE)
 
 
 def _invisible(run: ExaminedRun, residual: FloatArray) -> bool:
@@ -237,31 +221,18 @@ def _of_sensor() -> dict[str, FloatArray]:
 _OF_SENSOR = _of_sensor()
 
 
-def _block_sums(columns: FloatArray, residual: FloatArray) -> FloatArray:
-    """(B, k) sums of columns' r over stretches of time."""
-    edges = np.linspace(0, len(residual), min(BLOCKS, len(residual)) + 1).astype(np.int64)
-    each = np.einsum("nci,nc->ni", columns, residual)
-    return np.asarray(np.add.reduceat(each, edges[:-1], axis=0))
-
-
-def _chance(score: FloatArray, scatter: FloatArray, full: FloatArray) -> float:
-    """Chance of a score (k,) at least that large, with the scatter of its blocks, and not less than white noise has."""
+def _chance(score: FloatArray, full: FloatArray) -> float:
+    """Chance of a score (k,) at least that large, with the information (k, k) on what it is about."""
     from scipy.special import fdtrc
 
     size = np.sqrt(np.maximum(np.diag(full), 1e-300))
-    unit = full / np.outer(size, size)
-    values, vectors = np.linalg.eigh(unit)
+    values, vectors = np.linalg.eigh(full / np.outer(size, size))
     kept = values > TOLD
     if not kept.any():  # what an explanation has taken in already
         return 1.0
-    root = vectors[:, kept] / np.sqrt(values[kept])  # white noise has unit scatter in these directions
-    turned = root.T @ (score / size)
-    inner = root.T @ (scatter / np.outer(size, size)) @ root
-    raised, directions = np.linalg.eigh(0.5 * (inner + inner.T))
-    along = directions.T @ turned
+    along = vectors[:, kept].T @ (score / size)
     k = along.size
-    statistic = float(np.sum(along**2 / np.maximum(raised, max(1.0, float(raised.mean())))))
-    return float(fdtrc(k, max(BLOCKS - k, 8), statistic / k))
+    return float(fdtrc(k, max(FREEDOM - k, 8), float(np.sum(along**2 / values[kept])) / k))
 
 
 def _told_part(full: FloatArray, score: FloatArray) -> FloatArray:

@@ -409,7 +409,7 @@ class _Job:
                     estimate = with_rivals(estimate, found, given.text_of(name))
             elif name in sought:
                 plain = linear_fit(examined).phi - fit.phi
-                estimate = with_uncorrected(estimate, np.vstack([plain, plain + shown.moves]), given.text_of(name))
+                estimate = with_uncorrected(estimate, plain[None], given.text_of(name))
         return estimate
 
 

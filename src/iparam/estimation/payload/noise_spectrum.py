@@ -96,10 +96,12 @@ class Bands:
     Attributes:
         grams: (B, 6, k, k) products of the transformed columns; the last column is the wrench.
         counts: (B,) bins in each band.
+        edges: (B,) the lowest frequency of each band, as a share of the highest of all.
     """
 
     grams: FloatArray
     counts: FloatArray
+    edges: FloatArray
 
     @classmethod
     def of(cls, stretches: list[FloatArray]) -> Bands:
@@ -114,11 +116,16 @@ class Bands:
                 part = turned[:, start:stop]
                 grams[band] += np.swapaxes(part, 1, 2) @ part
                 counts[band] += stop - start
-        return cls(grams, counts)
+        return cls(grams, counts, edges)
 
     def of_columns(self, chosen: list[int]) -> Bands:
         """The same for some of the columns."""
-        return Bands(self.grams[:, :, chosen][:, :, :, chosen], self.counts)
+        return Bands(self.grams[:, :, chosen][:, :, :, chosen], self.counts, self.edges)
+
+    def whitened(self, values: FloatArray, levels: FloatArray) -> FloatArray:
+        """(N, 6) transformed values (N, 6) of one stretch, in units of the noise of their bands (B, 6)."""
+        band = np.searchsorted(self.edges, np.arange(len(values)) / len(values), "right") - 1
+        return np.asarray(dct(values, axis=0, norm="ortho") * np.exp(-0.5 * levels[band]))
 
 
 def _edges(places: FloatArray) -> FloatArray:
