@@ -71,7 +71,9 @@ class PayloadProblem:
                 raise InputError(argument="wrench_covariance", problem="must be symmetric and positive definite")
             object.__setattr__(self, "wrench_covariance", covariance)
         shape = (NUM_PARAMETERS, NUM_PARAMETERS)
-        terms = {name: _shaped(term, f"covariance_terms[{name}]", shape) for name, term in self.covariance_terms.items()}
+        terms = {
+            name: _shaped(term, f"covariance_terms[{name}]", shape) for name, term in self.covariance_terms.items()
+        }
         object.__setattr__(self, "covariance_terms", MappingProxyType(terms))
         if self.instruments is not None:
             object.__setattr__(self, "instruments", _shaped(self.instruments, "instruments", A.shape))
