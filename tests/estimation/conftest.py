@@ -89,7 +89,7 @@ def synthetic_recording(ur5e, load) -> Callable[..., Recording]:
         time = np.arange(len(q)) / rate
         y = iparam.wrench_regressor(ur5e, q, dq, ddq) @ load + BIAS
         y = y + noise * DEVIATION * random.standard_normal(y.shape)
-        recording = Recording(robot="ur5e").with_signal(
+        recording = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal(
             "q", time=time, values=q + noise * 5e-5 * random.standard_normal(q.shape)
         )
         recording = recording.with_signal("target_q", time=time, values=q)

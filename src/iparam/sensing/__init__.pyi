@@ -24,6 +24,7 @@ from .sensor_frame import in_tool_frame as in_tool_frame
 from .sensor_frame import rigid_frames as rigid_frames
 from .sensor_frame import same_place as same_place
 from .setup import Setup as Setup
+from .tolerances import Tolerances as Tolerances
 from .wrench_source import BaseFrameWrench as BaseFrameWrench
 from .wrench_source import SensorWrench as SensorWrench
 from .wrench_source import WrenchSource as WrenchSource

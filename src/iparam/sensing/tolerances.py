@@ -7,15 +7,18 @@ corrected, and what the data cannot show is in the intervals. docs/guide/toleran
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from iparam.errors import InputError, UnknownNameError
+from iparam.sensing.applied_setup import applied_setup
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
+    from iparam.sensing.correction import Correction
 
 Preset = Literal["exact", "calibrated", "lab"]
 
@@ -51,27 +54,48 @@ class Tolerances:
         return self != Tolerances()
 
     @classmethod
-    def of(cls, given: Tolerances | str | None, recording: Recording) -> Tolerances:
-        """What is given, a value or a preset's name; otherwise "exact" for a recording that says that it was simulated,
-        and "lab" for any other.
+    def of(
+        cls,
+        given: Tolerances | str | None,
+        recording: Recording,
+        correction: Correction,
+        also_stated: Collection[str] = (),
+    ) -> Tolerances:
+        """The tolerances of a recording.
+
+        Args:
+            given: a value, or a preset's name; None for "exact" where the recording says that it was simulated, and
+                "lab" elsewhere, with what is stated as well known as after a calibration.
+            recording: as it was made.
+            correction: that is applied to it.
+            also_stated: names of tolerances of which something else is stated.
         """
         if isinstance(given, Tolerances):
             return given
-        if given is None:
-            given = "exact" if recording.metadata.get("source") == "simulation" else "lab"
-        if given not in PRESETS:
-            raise UnknownNameError("tolerances", given, tuple(PRESETS), argument="tolerances")
-        return PRESETS[given]
+        if given is not None:
+            if given not in PRESETS:
+                raise UnknownNameError("tolerances", given, tuple(PRESETS), argument="tolerances")
+            return PRESETS[given]
+        if recording.metadata.get("source") == "simulation":
+            return PRESETS["exact"]
+        both = (correction, applied_setup(recording))
+        stated = {name for name, of in STATED_BY.items() if any(getattr(one, of) is not None for one in both)}
+        measured = {name: getattr(PRESETS["calibrated"], name) for name in {*stated, *also_stated}}
+        return dataclasses.replace(PRESETS["lab"], **measured)
 
-    def with_measured(self, names: tuple[str, ...]) -> Tolerances:
-        """The same with the named ones as well known as after a calibration, unless they are better known."""
-        better = {name: min(getattr(self, name), getattr(PRESETS["calibrated"], name)) for name in names}
-        return dataclasses.replace(self, **better)
-
-    def without(self, names: tuple[str, ...]) -> Tolerances:
+    def without(self, names: Collection[str]) -> Tolerances:
         """The same with the named ones exact: their errors are counted elsewhere."""
         return dataclasses.replace(self, **dict.fromkeys(names, 0.0))
 
+
+STATED_BY = {
+    "place": "sensor_offset",
+    "turn": "sensor_rotation",
+    "gravity": "gravity",
+    "joint_zero": "joint_offset",
+    "delay": "delay",
+}
+"""The correction that states what a tolerance is about."""
 
 PRESETS: dict[str, Tolerances] = {
     "exact": Tolerances(),

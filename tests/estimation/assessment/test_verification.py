@@ -16,17 +16,9 @@ from iparam.estimation import Estimate, IdentificationError, compensate_wrench, 
 from iparam.estimation.estimate import Refutation
 from iparam.estimation.payload.estimate_assembly import widened
 from iparam.recording import Recording
-from iparam.sensing import Correction
 from iparam.sensing.noise import noise_preset
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-MOUNTED = Correction(sensor_rotation=(0.0,) * 3, sensor_offset=(0.0,) * 3, gravity=(0.0, 0.0, -9.81))
-
-
-@pytest.fixture(scope="module")
-def run(run: Any) -> Any:
-    """With a mounting that is stated: 4 s would not show if it is wrong, and the intervals would count that."""
-    return dataclasses.replace(run, estimate=iparam.identify_payload(run.recording, run.robot, correction=MOUNTED))
 
 
 def heavier(estimate: Estimate, factor: float) -> Estimate:

@@ -51,7 +51,7 @@ def sound_run(robot: iparam.Robot, load: iparam.InertialParameters) -> Callable[
             wrench = edit(wrench, motion.time)
         q = motion.q if angles is None else angles(np.array(motion.q), motion.time)
         time = clock * motion.time
-        recording = Recording("ur5e", {"q": Signal(time, q), "wrench": Signal(time, wrench)})
+        recording = Recording("ur5e", {"q": Signal(time, q), "wrench": Signal(time, wrench)}, {"source": "simulation"})
         noisy = iparam.noise_preset("ur5e").apply(recording, seed=seed)
         return noisy.with_signal("wrench", Signal(time, np.clip(noisy.signal("wrench").values, -limit, limit)))
 

@@ -58,6 +58,10 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
     """The estimator; 'all' prints a table of all of them."""
     bias: Bias = "estimate"
     motion: Motion = "kalman"
+    tolerances: Annotated[
+        Literal["exact", "calibrated", "lab"] | None, arg(help_behavior_hint="(default: exact if simulated, else lab)")
+    ] = None
+    """How far arm and sensor may be from what is stated of them."""
     prior: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
     """A guess of the load for --method logchol: a truth or result file, .json."""
     orientation: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
@@ -168,6 +172,7 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
             ("bias", "estimate"),
             ("motion", "kalman"),
             ("delay", None),
+            ("tolerances", None),
             ("prior", None),
         ):
             if getattr(self, option) != default:
@@ -225,7 +230,12 @@ class IdentifyPayload(CorrectedRunOptions, ShapeOptions):
     def _settings(self, recording: Recording) -> dict[str, Any]:
         """What all estimators are given alike."""
         bias = bias_of(self.bias, recording)
-        return {"motion": motion_source(self.motion), "bias": bias, "correction": self.correction(recording)}
+        return {
+            "motion": motion_source(self.motion),
+            "bias": bias,
+            "correction": self.correction(recording),
+            "tolerances": self.tolerances,
+        }
 
     def _takes_prior(self) -> bool:
         return self.method != "all" and iparam.estimation.make_estimator(self.method).takes_prior

@@ -18,6 +18,7 @@ from iparam.motion.sources import KalmanMotion, MotionSource, known_motion
 from iparam.recording.recording import Recording
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
+from iparam.sensing.tolerances import Tolerances
 from iparam.sensing.wrench_source import WrenchSource
 
 
@@ -44,6 +45,7 @@ def compare_methods(
     bias: PayloadBias = "estimate",
     delay: float | None = None,
     correction: Correction | None = None,
+    tolerances: Tolerances | str | None = None,
 ) -> MethodComparison:
     """Identify with each of ``methods``; one that cannot is noted, not raised.
 
@@ -52,7 +54,7 @@ def compare_methods(
         robot: the arm; None where the sensor's own orientation is recorded instead of joint angles.
         methods: names from `iparam.estimation.METHODS`.
         motion: where the motion comes from, or the motion itself; the Kalman smoother if not given.
-        wrench, bias, delay, correction: see `iparam.estimation.identify_payload`.
+        wrench, bias, delay, correction, tolerances: see `iparam.estimation.identify_payload`.
     """
     wanted = tuple(dict.fromkeys(methods))
     for name in wanted:
@@ -60,7 +62,7 @@ def compare_methods(
             raise UnknownNameError("method", name, METHODS, argument="methods")
     source = KalmanMotion() if motion is None else motion
     given = Correction() if correction is None else correction
-    whole = given
+    whole, rig = given, tolerances if given.estimated else Tolerances.of(tolerances, recording, given)
     if not given.estimated:
         recording, given = given.applied(recording, robot), given.remaining()
         wrench = whole.wrench_source if wrench is None else wrench
@@ -87,6 +89,7 @@ def compare_methods(
             delay=delay,
             partial=False,
             correction=given,
+            tolerances=rig,
         )
         if given.estimated:
             return found

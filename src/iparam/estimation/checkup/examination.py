@@ -17,6 +17,7 @@ from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
+from iparam.sensing.tolerances import Tolerances
 
 LEVELS: dict[str, Level] = {"good": "green", "usable": "amber", "refuted": "red"}
 """Of the verdicts."""
@@ -29,6 +30,7 @@ def examine_recording(
     motion: MotionSource | None = None,
     bias: PayloadBias = "estimate",
     correction: Correction | None = None,
+    tolerances: Tolerances | str | None = None,
     estimate: Estimate | None = None,
 ) -> Checkup:
     """Look through a recording before a load is identified from it.
@@ -36,13 +38,15 @@ def examine_recording(
     Args:
         recording: of a motion that excites the load.
         robot: the arm.
-        motion, bias, correction: as of `identify_payload`.
+        motion, bias, correction, tolerances: as of `identify_payload`.
         estimate: the load that was identified from it; None identifies it.
     """
     judgements: list[Check] = []
     if estimate is None:
         try:
-            estimate = identify_payload(recording, robot, motion=motion, bias=bias, correction=correction)
+            estimate = identify_payload(
+                recording, robot, motion=motion, bias=bias, correction=correction, tolerances=tolerances
+            )
         except IparamError as error:
             judgements.append(Check("load", error.told(error.argument, ""), "red", error.fix))
     shown = recording

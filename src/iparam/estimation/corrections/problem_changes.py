@@ -116,6 +116,7 @@ def with_jumping_bias(problem: PayloadProblem, times: Iterable[float]) -> Payloa
 
 
 def levelled(values: FloatArray, stretches: list[np.ndarray]) -> FloatArray:
+    """Values (N, ...) with the mean of each stretch, indices of samples, moved to that of the whole."""
     found, mean = np.array(values), values.mean(axis=0)
     for stretch in stretches:
         if stretch.size:

@@ -96,7 +96,7 @@ def fit_tolerances(
 
 
 def most_helpful(estimate: Estimate, tolerances: Tolerances) -> tuple[Remark, ...]:
-    """A remark for mass, centre of mass and inertia where one tolerance alone, known better, would halve the interval."""
+    """A remark for each of mass, centre of mass and inertia whose interval one tolerance, known better, would halve."""
     found = []
     variances = {name: derived_part(estimate.phi, term)[1] for name, term in estimate.covariance_terms.items()}
     total = np.sum(list(variances.values()), axis=0)

@@ -45,7 +45,7 @@ from iparam.robot.model import Robot
 from iparam.sensing.applied_setup import applied_setup
 from iparam.sensing.correction import ESTIMATE, Correction
 from iparam.sensing.run_check import moves_without_arm, recorded_robot
-from iparam.sensing.tolerances import PRESETS, Tolerances
+from iparam.sensing.tolerances import PRESETS, STATED_BY, Tolerances
 from iparam.sensing.wrench_source import WrenchSource
 from iparam.spatial.parameters import InertialParameters
 
@@ -333,31 +333,20 @@ class _Job:
         return estimate, None
 
     def _tolerances(self, run: PreparedRun, sought: Collection[str], delay: float | None) -> Tolerances:
-        """How far the rig may be from what is stated, without what was estimated along, or calibrated. What is stated
-        is as well known as after a calibration, unless somebody said how well the rig is known.
-        """
-        given, applied = run.given, applied_setup(self.recording)
-        gains = given.has_gains or given.wrench_scale_covariance is not None
-        counted = {
-            "place": "sensor_offset" in sought,
-            "turn": "sensor_rotation" in sought,
-            "gravity": "gravity" in sought,
-            "joint_zero": "joint_offset" in sought,
-            "delay": run.problem.delay_deviation > 0.0 or bool({"delay", "low_pass"} & set(sought)),
-            "channel_gain": gains or "wrench_scale" in sought,
-            "gain": given.wrench_scale_covariance is not None,
-        }
-        stated = {
-            "place": given.sensor_offset or applied.sensor_offset,
-            "turn": given.sensor_rotation or applied.sensor_rotation,
-            "gravity": given.gravity if self.settings["gravity"] is None else True,
-            "joint_zero": given.joint_offset,
-            "delay": given.delay if delay is None else True,
-        }
-        found = Tolerances.of(self.tolerances, self.recording)
-        if self.tolerances is None:
-            found = found.with_measured(tuple(name for name, value in stated.items() if value is not None))
-        return found.without(tuple(name for name, known in counted.items() if known))
+        """How far the rig may be from what is stated, without what was estimated along, or calibrated."""
+        given = run.given
+        also = {"gravity": self.settings["gravity"], "delay": delay}
+        found = Tolerances.of(
+            self.tolerances, self.recording, given, [name for name, value in also.items() if value is not None]
+        )
+        counted = {name for name, field in STATED_BY.items() if field in sought}
+        if run.problem.delay_deviation or "low_pass" in sought:
+            counted.add("delay")
+        if given.wrench_scale_covariance is not None:
+            counted |= {"gain", "channel_gain"}
+        if given.has_gains or "wrench_scale" in sought:
+            counted.add("channel_gain")
+        return found.without(counted)
 
     def _gain_errors(
         self, given: Correction, bias: PayloadBias, delay: float | None, settings: dict[str, Any]
