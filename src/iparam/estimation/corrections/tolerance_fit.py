@@ -19,7 +19,7 @@ from iparam.arrays import FloatArray
 from iparam.estimation.causes.fit import solve_regular
 from iparam.estimation.corrections.problem_changes import levelled
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.payload.noise_spectrum import FEWEST_MEANS, Means, SpectralFit
+from iparam.estimation.payload.noise_spectrum import Means, SpectralFit
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.problem_from_recording import PreparedRun
 from iparam.estimation.payload.weighted_fit import channel_floor, residuals, stationary_fit
@@ -77,8 +77,6 @@ def fit_tolerances(
     """
     problem = run.problem
     means = Means.of(problem.time)
-    if means.count < FEWEST_MEANS:
-        return None
     time, A = means.all(problem.time), means.all(problem.A)
     parameters = _plain_solution(problem)
     phi = estimate.phi if estimate.complete else parameters[:NUM_PARAMETERS]
@@ -86,7 +84,10 @@ def fit_tolerances(
     if not effects:
         return None
     columns = _unbiased(run, np.stack([one for _, one in effects], axis=2), time) * (A != 0.0).any(axis=(0, 2))[:, None]
-    found = _posterior(stationary_fit(problem, residuals(problem, parameters), columns), problem.num_unknowns)
+    fit = stationary_fit(problem, residuals(problem, parameters), columns)
+    if fit is None:
+        return None
+    found = _posterior(fit, problem.num_unknowns)
     names = [name for name, _ in effects]
     terms = {"noise": found.moved_by_noise}
     for name in dict.fromkeys(names):

@@ -1,8 +1,8 @@
 """`spectral_fit`: least squares with noise that is stationary, of a free and smooth spectrum in each channel.
 
-y = A phi + b + noise. Means over short times are taken first; the cosine transform of a stretch of them makes stationary
-noise independent from bin to bin, with a variance that is its spectrum. The bins are divided into bands of half an
-octave, of which only Gram matrices are kept. Unknowns and spectrum are estimated together by restricted likelihood
+y = A phi + b + noise. Means over short times are taken first. The cosine transform of a stretch of them makes
+stationary noise independent from bin to bin, with a variance that is its spectrum. The bins are divided into bands of
+half an octave, of which only Gram matrices are kept. Unknowns and spectrum are estimated together by restricted likelihood
 (expectation and maximisation). The logarithm of the spectrum has second differences of normal distribution, whose width
 the evidence chooses (Laplace's approximation): white and 1/f noise are straight lines, and whatever else lasts in the
 residuals is a spectrum, too.
@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.fft import dct
 
 from iparam.arrays import FloatArray
 
 MEAN = 0.06
-"""Time that means are taken over [s]: arms move loads at less than 8 Hz. Beyond it the regressors hold nothing but errors
-of the angles, which a fit would escape with a lighter load."""
+"""Time that means are taken over [s]: arms move loads at less than 8 Hz. Beyond it the regressors hold nothing but
+errors of the angles, which a fit would escape with a lighter load."""
 
 LONGEST_STRETCH = 8192
 """Means that are transformed at once: bounds the memory, and 8 minutes hold all that a spectrum tells."""
@@ -58,7 +59,7 @@ class Means:
     """
 
     size: int
-    stretches: tuple[FloatArray, ...]
+    stretches: tuple[NDArray[np.intp], ...]
     interval: float
 
     @classmethod
@@ -199,7 +200,8 @@ def _solved(grams: FloatArray, levels: FloatArray, precision: FloatArray) -> tup
     whole = np.einsum("bc,bcij->ij", np.exp(-levels), grams)
     information = whole[:-1, :-1] + np.diag(precision)
     unit = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))
-    return unit * np.linalg.solve(information * np.outer(unit, unit), unit * whole[:-1, -1]), information
+    solution = np.linalg.solve(information * np.outer(unit, unit), unit * whole[:-1, -1])
+    return np.asarray(unit * solution), information
 
 
 def _inverse(information: FloatArray) -> FloatArray:
