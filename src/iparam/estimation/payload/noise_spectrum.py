@@ -2,10 +2,10 @@
 
 y = A phi + b + noise. Means over short times are taken first. The cosine transform of a stretch of them makes
 stationary noise independent from bin to bin, with a variance that is its spectrum. The bins are divided into bands of
-half an octave, of which only Gram matrices are kept. Unknowns and spectrum are estimated together by restricted likelihood
-(expectation and maximisation). The logarithm of the spectrum has second differences of normal distribution, whose width
-the evidence chooses (Laplace's approximation): white and 1/f noise are straight lines, and whatever else lasts in the
-residuals is a spectrum, too.
+half an octave, of which only Gram matrices are kept. Unknowns and spectrum are estimated together by restricted
+likelihood (expectation and maximisation). The logarithm of the spectrum has second differences of normal distribution,
+whose width the evidence chooses (Laplace's approximation): white and 1/f noise are straight lines, and whatever else
+lasts in the residuals is a spectrum, too.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def _solved(grams: FloatArray, levels: FloatArray, precision: FloatArray) -> tup
     information = whole[:-1, :-1] + np.diag(precision)
     unit = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))
     solution = np.linalg.solve(information * np.outer(unit, unit), unit * whole[:-1, -1])
-    return np.asarray(unit * solution), information
+    return np.asarray(unit * solution), np.asarray(information)
 
 
 def _inverse(information: FloatArray) -> FloatArray:
@@ -214,7 +214,7 @@ def _expected_power(grams: FloatArray, solution: FloatArray, covariance: FloatAr
     ends = np.append(-solution, 1.0)
     about = np.outer(ends, ends)
     about[:-1, :-1] += covariance
-    return np.maximum(np.tensordot(grams, about, 2), 1e-300)
+    return np.asarray(np.maximum(np.tensordot(grams, about, 2), 1e-300))
 
 
 def _spectrum(power: FloatArray, counts: FloatArray, roughness: float) -> tuple[FloatArray, float]:
