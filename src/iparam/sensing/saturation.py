@@ -13,6 +13,9 @@ from iparam.remarks import Remark, remark
 LEAST_CLIPPED = 5
 """Samples at a limit from which on it is one."""
 
+SAME = 1e-9
+"""Difference of two values, as a share of the channel's range, that rounding makes."""
+
 MARGIN = 0.02
 """Time before and after that is left out, too [s]: next to a limit only those samples are below it whose noise is."""
 
@@ -50,7 +53,7 @@ def clipped_samples(values: FloatArray) -> NDArray[np.bool_]:
     for channel in range(values.shape[1]):
         column = values[:, channel]
         for limit, sign in ((column.max(), 1.0), (column.min(), -1.0)):
-            at = column == limit
+            at = np.abs(column - limit) <= SAME * np.ptp(column)
             count = int(np.count_nonzero(at))
             rest = sign * column[~at]
             if count < LEAST_CLIPPED or not rest.size:
