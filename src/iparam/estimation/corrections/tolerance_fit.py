@@ -103,7 +103,7 @@ def fit_tolerances(
         design, columns, y = (
             values - np.tensordot(slow, np.tensordot(slow, values, (0, 0)), 1) for values in (A, columns, y)
         )
-    found = _posterior(design, columns, y, weights, channel_floor(problem))
+    found = _posterior(design, columns, y, weights, channel_floor(problem), estimate.complete)
     names = [name for name, _ in effects]
     terms = {"noise": found.moved_by_noise}
     for name in dict.fromkeys(names):
@@ -151,7 +151,7 @@ class _Posterior:
 
 
 def _posterior(
-    design: FloatArray, columns: FloatArray, y: FloatArray, weights: FloatArray, floor: FloatArray
+    design: FloatArray, columns: FloatArray, y: FloatArray, weights: FloatArray, floor: FloatArray, told: bool
 ) -> _Posterior:
     """See the top of this module.
 
@@ -161,6 +161,8 @@ def _posterior(
         y: (N, 6).
         weights: (N, 6) to start from, 0 for what is not used.
         floor: (6,) a standard deviation that is as good as none.
+        told: whether the data say all of the load: what they leave is then to be told from the deviations. Where they
+            lack accelerations, it is these that they would correct.
     """
     used, count = weights > 0.0, columns.shape[2]
     freedom = np.maximum(used.sum(axis=0) - (design.shape[2] + count) / 6.0, 1.0)
@@ -180,17 +182,20 @@ def _posterior(
         left = residual - along @ (score / (values + 1.0))
         scatter = np.sqrt(np.sum(left**2, axis=0) / freedom) / np.maximum(weights.max(axis=0), 1e-300)
         weights = used / np.maximum(scatter, floor)
-    sums = score_covariance(Scores(along, left, np.zeros(values.size))).matrix
-    told = values[:, None] * np.linalg.inv(sums)
-    precision = told * values + np.eye(values.size)
-    inverse = np.linalg.inv(0.5 * (precision + precision.T))
-    deviations = vectors @ (inverse @ (told @ score))
-    kept = np.eye(count) - vectors @ vectors.T + vectors @ inverse @ vectors.T
-    by_noise = vectors @ (inverse - inverse @ inverse) @ vectors.T
-    if np.abs(deviations).max() > BEYOND:
-        deviations, kept, by_noise = np.zeros(count), np.eye(count), np.zeros((count, count))
     load = follows[:NUM_PARAMETERS]
-    return _Posterior(deviations, load @ by_noise @ load.T, load @ kept)
+    unshown = _Posterior(np.zeros(count), np.zeros((NUM_PARAMETERS,) * 2), load)
+    if not told or not values.size:
+        return unshown
+    sums = score_covariance(Scores(along, left, np.zeros(values.size))).matrix
+    gain = values[:, None] * np.linalg.inv(sums)
+    precision = gain * values + np.eye(values.size)
+    inverse = np.linalg.inv(0.5 * (precision + precision.T))
+    deviations = vectors @ (inverse @ (gain @ score))
+    if np.abs(deviations).max() > BEYOND:
+        return unshown
+    own = load @ vectors
+    kept = load - own @ vectors.T + own @ inverse @ vectors.T
+    return _Posterior(deviations, own @ (inverse - inverse @ inverse) @ own.T, kept)
 
 
 def _solved(design: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
