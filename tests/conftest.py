@@ -317,7 +317,9 @@ def simulated(seed: int) -> SimulatedRun:
     trajectory = WindowedFourierTrajectory(q0, a, b, base_freq=0.25, duration=4.0)
     motion = trajectory.sample(100.0)
     wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ truth.phi
-    exact = Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
+    exact = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal(
+        "q", time=motion.time, values=motion.q
+    )
     exact = exact.with_signal("wrench", time=motion.time, values=wrench)
     recording = noise_preset("ur5e").apply(exact, seed)
     planned = TrajectoryFile(trajectory, "ur5e", 100.0, 3.0, None)

@@ -130,7 +130,7 @@ def _comment(path: Path) -> int:
 
 
 def test_draws_at_the_boundary_are_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wide = widened(Estimate.load("known.json"), 1e-4 * np.eye(10))
+    wide = widened(Estimate.load("known.json"), 1e-4 * np.eye(10), "doubt")
     wide.save("wide.json")
     assert main(["export", "wide.json", "--format", "csv", "--samples", "20"]) == 0
     out, err = capsys.readouterr()

@@ -75,6 +75,7 @@ def refused(document: Document, folder: Path, field: str) -> bool:
 
 
 FREE = (
+    "covariance_terms",
     "condition_number",
     "residual_norm",
     "residual_rms",
@@ -82,6 +83,7 @@ FREE = (
     "samples",
     "path",
     "correction",
+    "remarks",
     "assessment",
 )
 """Numbers that nothing else in the file follows from: they are checked by what they can be."""
@@ -113,6 +115,8 @@ CANNOT_BE: dict[str, tuple[tuple[Any, ...], Any]] = {
     "physically_consistent": (("physically_consistent",), False),
     "physically_consistent of another kind": (("physically_consistent",), "yes"),
     "condition_number": (("condition_number",), 0.5),
+    "covariance_terms": (("covariance_terms", "noise", 0, 0), 1.0),
+    "covariance_terms of another size": (("covariance_terms", "noise"), [1.0]),
     "residual_norm": (("residual_norm",), -1.0),
     "residual_rms.force": (("residual_rms", "force", 0), -1.0),
     "residual_rms.torque": (("residual_rms", "torque"), [1.0]),

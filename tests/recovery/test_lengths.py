@@ -40,7 +40,7 @@ def recorded(
     q = np.concatenate([still + motion.q[0], parts[0], still + motion.q[0]])
     dq, ddq = (np.concatenate([still, part, still]) for part in parts[1:])
     time = np.arange(len(q)) / RATE
-    exact = Recording(robot="ur5e").with_signal("q", time=time, values=q)
+    exact = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal("q", time=time, values=q)
     exact = exact.with_signal("wrench", time=time, values=iparam.wrench_regressor(robot, q, dq, ddq) @ phi)
     return noise_preset(noise).apply(exact, seed)
 

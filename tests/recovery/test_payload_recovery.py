@@ -92,7 +92,9 @@ def test_the_intervals_of_a_zeroed_sensor_hold(run, payloads, ur5e) -> None:
         zero = rest + deviation * random.standard_normal((50, 6)).mean(axis=0)
         values = wrench.values - zero + deviation * random.standard_normal(wrench.values.shape)
         q = angles.values + 5e-5 * random.standard_normal(angles.values.shape)
-        noisy = Recording("ur5e").with_signal("wrench", time=wrench.time, values=values)
+        noisy = Recording("ur5e", metadata={"source": "simulation"}).with_signal(
+            "wrench", time=wrench.time, values=values
+        )
         noisy = noisy.with_signal("q", time=angles.time, values=q)
         estimate = identify_payload(noisy, ur5e, bias="zeroed")
         squares.append(((estimate.phi - truth) / estimate.standard_deviation.phi) ** 2)

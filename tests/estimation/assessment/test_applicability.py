@@ -39,7 +39,8 @@ def make_run(ur5e: iparam.Robot, load: np.ndarray, excitation: iparam.Trajectory
     def make(seed: int = 0, robot: str = "ur5e", **metadata: object) -> Recording:
         y = iparam.wrench_regressor(ur5e, excitation.q, excitation.dq, excitation.ddq) @ load
         y = y + np.random.default_rng(seed).normal(size=y.shape) * ([0.5] * 3 + [0.05] * 3)
-        made = Recording(robot, metadata=metadata).with_signal("q", time=excitation.time, values=excitation.q)
+        made = Recording(robot, metadata={"source": "simulation", **metadata})
+        made = made.with_signal("q", time=excitation.time, values=excitation.q)
         return made.with_signal("wrench", time=excitation.time, values=y)
 
     return make

@@ -117,7 +117,9 @@ def still(run: Any, seconds: float = 4.0) -> Recording:
     count = round(100 * seconds)
     q = np.repeat(run.recording.signal("q").values[:1], count, axis=0)
     wrench = iparam.wrench_regressor(run.robot, q, 0 * q, 0 * q) @ run.truth.phi
-    exact = Recording(robot="ur5e").with_signal("q", time=np.arange(count) / 100, values=q)
+    exact = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal(
+        "q", time=np.arange(count) / 100, values=q
+    )
     exact = exact.with_signal("wrench", time=np.arange(count) / 100, values=wrench)
     return noise_preset("ur5e").apply(exact, 5)
 
@@ -138,7 +140,9 @@ def test_a_filtered_sensor_is_no_fault_of_the_load(run: Any, other_run: Any, cor
     white = np.random.default_rng(0).standard_normal((motion.num_samples, 6)) * [2.0, 2.0, 2.0, 0.2, 0.2, 0.2]
     wrench = iparam.wrench_regressor(robot, motion.q, motion.dq, motion.ddq) @ truth.phi
     wrench = wrench + lfilter([1 - pole], [1, -pole], white, axis=0)
-    recording = Recording(robot="ur5e").with_signal("q", time=motion.time, values=motion.q)
+    recording = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal(
+        "q", time=motion.time, values=motion.q
+    )
     recording = recording.with_signal("wrench", time=motion.time, values=wrench)
     found = verify_estimate(run.estimate, recording, robot)
     assert found.passed, found.sentence
@@ -231,7 +235,7 @@ def test_only_a_known_mass_shows_a_gain_that_all_channels_share(run: Any, other_
 def test_a_scale_verifies_what_is_wide_for_doubt_of_the_scale(run: Any, other_run: Any) -> None:
     """All forces may be twice too large, say the intervals: to weigh the load settles that, as the advice says."""
     doubt = np.outer(run.estimate.phi, run.estimate.phi)
-    wide = widened(run.estimate, doubt)
+    wide = widened(run.estimate, doubt, "doubt")
     with pytest.raises(IdentificationError, match="nothing to verify"):
         verify_estimate(wide, other_run.recording, run.robot)
     weighed = verify_estimate(wide, other_run.recording, run.robot, known_mass=run.truth.mass)

@@ -86,7 +86,9 @@ def test_the_load_is_as_good_as_with_exact_angles(
         stamps = truth.time[::FINE]
         if jitter:
             stamps = np.sort(stamps + jitter * random.standard_normal(len(A)))
-        log = Recording(robot="ur5e").with_signal("q", time=stamps, values=change(truth.q))
+        log = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal(
+            "q", time=stamps, values=change(truth.q)
+        )
         found = identify_payload(log.with_signal("wrench", time=stamps, values=y), ur5e)
         errors.append(found.phi - load)
         deviations.append(found.standard_deviation.phi)

@@ -30,7 +30,9 @@ def as_log_of_the_sensor(recording: Recording, *names: str) -> Recording:
     """The run without its arm: orientation from the measured joint angles, wrench, and other signals."""
     q = recording.signal("q")
     turned = iparam.forward_kinematics(UR5E, q.values)[:, :3, :3]
-    made = Recording().with_signal("orientation", time=q.time, values=quaternions(turned))
+    made = Recording(metadata={"source": "simulation"}).with_signal(
+        "orientation", time=q.time, values=quaternions(turned)
+    )
     for name in ("wrench", *names):
         made = made.with_signal(name, recording.signal(name))
     return made

@@ -41,7 +41,7 @@ def run(seed: int, joints: tuple[int, ...], noise: float = 1.0) -> Recording:
     wrench = iparam.wrench_regressor(UR5E, motion.q, motion.dq, motion.ddq) @ LOAD.phi + [1.0, -2.0, 0.5, 0.1, 0.2, 0.0]
     wrench = wrench + noise * rng.normal(size=wrench.shape) * DEVIATIONS
     angles = motion.q + noise * rng.normal(0.0, 5e-5, motion.q.shape)
-    made = Recording("ur5e").with_signal("q", time=motion.time, values=angles)
+    made = Recording("ur5e", metadata={"source": "simulation"}).with_signal("q", time=motion.time, values=angles)
     return made.with_signal("wrench", time=motion.time, values=wrench)
 
 

@@ -37,7 +37,7 @@ def slow(seed: int, axis: int | None = None, shaking: float = 0.0) -> Recording:
     up = turned.transpose(0, 2, 1) @ [0.0, 0.0, 9.81]
     wrench = body_regressor(omega, alpha, a + up) @ LOAD.phi + BIAS
     wrench = wrench + rng.normal(size=wrench.shape) * ([0.1] * 3 + [2e-3] * 3)
-    made = Recording().with_signal("rotation", time=time, values=turned.reshape(-1, 9))
+    made = Recording(metadata={"source": "simulation"}).with_signal("rotation", time=time, values=turned.reshape(-1, 9))
     return made.with_signal("wrench", time=time, values=wrench)
 
 

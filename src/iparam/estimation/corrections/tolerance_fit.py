@@ -87,7 +87,7 @@ def fit_tolerances(
     fit = stationary_fit(problem, residuals(problem, parameters), columns)
     if fit is None:
         return None
-    found = _posterior(fit, problem.num_unknowns)
+    found = _posterior(fit, problem.num_unknowns, estimate.complete)
     names = [name for name, _ in effects]
     terms = {"noise": found.moved_by_noise}
     for name in dict.fromkeys(names):
@@ -134,11 +134,18 @@ class _Posterior:
     moved_by_priors: FloatArray
 
 
-def _posterior(fit: SpectralFit, count: int) -> _Posterior:
-    """See the top of this module; ``count`` are the unknowns of load and bias."""
+def _posterior(fit: SpectralFit, count: int, told: bool) -> _Posterior:
+    """See the top of this module.
+
+    Args:
+        fit: of load, bias and deviations.
+        count: the unknowns of load and bias.
+        told: whether the data say all of the load: what they leave is then to be told from the deviations. Where they
+            lack accelerations, it is these that they would correct.
+    """
     own, cross, rest = fit.information[:count, :count], fit.information[:count, count:], fit.covariance[count:, count:]
     deviations, kept = fit.solution[count:], rest
-    if np.abs(deviations).max() > BEYOND:
+    if not told or np.abs(deviations).max() > BEYOND:
         deviations, kept = np.zeros(len(rest)), np.eye(len(rest))
         rest = kept
     unit = 1.0 / np.sqrt(np.diag(own))
