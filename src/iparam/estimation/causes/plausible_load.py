@@ -67,13 +67,16 @@ def too_heavy(estimate: Estimate) -> str:
     return f"The load would be {estimate.mass:.4g} kg, and all but the largest arms carry {HEAVIEST:g} kg at most."
 
 
-def load_remarks(robot: Robot | None, mass: float, deviation: float, recording: Recording) -> tuple[Remark, ...]:
+def load_remarks(
+    robot: Robot | None, mass: float, deviation: float, recording: Recording | None = None
+) -> tuple[Remark, ...]:
     """Remarks if a load is heavier than the maker of the arm allows, or than its joints could hold by their stated
     torques. No data sheet refutes data, and a simulated arm may carry any load.
     """
     if robot is None:
         return ()
-    severity = Severity.INFO if recording.metadata.get("source") == "simulation" else None
+    simulated = recording is not None and recording.metadata.get("source") == "simulation"
+    severity = Severity.INFO if simulated else None
     surely, limit = mass - SURE * deviation, largest_load(robot)
     said = rating_remarks(robot, mass, severity) if rating_remarks(robot, surely) else ()
     if surely > limit:
