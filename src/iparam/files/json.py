@@ -23,6 +23,8 @@ from iparam.files.reading_limit import read_bounded
 MAX_BYTES = 50_000_000
 LARGEST = 1e50
 """Of the numbers in a document: what is beyond is damage, and its powers would be no numbers any more."""
+MOST_COUNTED = 10**12
+"""Samples that a document may speak of: a thousand a second for thirty years."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,10 @@ class JsonSection:
         return self._bounded(key, float(value))
 
     def count(self, key: str) -> int:
-        """The whole number above 0 under ``key``."""
+        """The whole number above 0 under ``key``, up to `MOST_COUNTED`."""
         value = self.number(key)
-        if value < 1.0 or value != int(value):
-            raise self.error(key, f"must be a whole number above 0, got {value:g}")
+        if not 1.0 <= value <= MOST_COUNTED or value != int(value):
+            raise self.error(key, f"must be a whole number from 1 to {MOST_COUNTED:.0e}, got {value:g}")
         return int(value)
 
     def array(self, key: str, dimensions: int, nullable: bool = False) -> FloatArray:
