@@ -115,7 +115,7 @@ class IdentifiedLoad(_Judged):
             if covariance.shape != (10, 10):
                 raise InputError(argument="covariance_phi", problem=f"must have shape (10, 10), got {covariance.shape}")
             if problem := covariance_problem(covariance):
-                raise InputError(f"covariance_phi {problem}")
+                raise InputError(argument="covariance_phi", problem=problem)
             object.__setattr__(self, "covariance_phi", frozen(covariance))
 
     @classmethod
