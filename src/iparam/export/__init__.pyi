@@ -1,8 +1,8 @@
-from .controllers.abb import to_abb as to_abb
-from .controllers.franka import to_franka as to_franka
-from .controllers.kuka import to_kuka as to_kuka
-from .controllers.urscript import to_urscript as to_urscript
-from .controllers.xarm import to_xarm as to_xarm
+from .controllers import to_abb as to_abb
+from .controllers import to_franka as to_franka
+from .controllers import to_kuka as to_kuka
+from .controllers import to_urscript as to_urscript
+from .controllers import to_xarm as to_xarm
 from .draws import LoadDraws as LoadDraws
 from .draws import draw_loads as draw_loads
 from .draws import draws_to_csv as draws_to_csv

@@ -6,11 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from iparam.errors import InputError, UnknownNameError
-from iparam.export.controllers.abb import to_abb, to_abb_static
-from iparam.export.controllers.franka import to_franka
-from iparam.export.controllers.kuka import to_kuka
-from iparam.export.controllers.urscript import to_urscript, to_urscript_static
-from iparam.export.controllers.xarm import to_xarm
+from iparam.export.controllers import (
+    to_abb,
+    to_abb_static,
+    to_franka,
+    to_kuka,
+    to_urscript,
+    to_urscript_static,
+    to_xarm,
+)
 from iparam.export.draws import draws_to_csv, to_csv
 from iparam.export.json_load import to_json, to_json_static
 from iparam.export.load import IdentifiedLoad, StaticLoad
