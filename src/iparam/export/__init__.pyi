@@ -1,3 +1,6 @@
+from .bodies import to_mjcf as to_mjcf
+from .bodies import to_sdf_inertial as to_sdf_inertial
+from .bodies import to_urdf_inertial as to_urdf_inertial
 from .controllers import to_abb as to_abb
 from .controllers import to_franka as to_franka
 from .controllers import to_kuka as to_kuka
@@ -16,11 +19,8 @@ from .load import InconsistentLoadError as InconsistentLoadError
 from .load import StaticLoad as StaticLoad
 from .load import load_of as load_of
 from .load import read_load as read_load
-from .mjcf import to_mjcf as to_mjcf
 from .ros2 import to_ros2_yaml as to_ros2_yaml
-from .sdf import to_sdf_inertial as to_sdf_inertial
-from .urdf.inertial import to_urdf_inertial as to_urdf_inertial
-from .urdf.merge import merge_into_urdf as merge_into_urdf
+from .urdf_merge import merge_into_urdf as merge_into_urdf
 from .usd.layers import StageText as StageText
 from .usd.layers import to_usd as to_usd
 from .usd.layers import write_into_stage as write_into_stage
