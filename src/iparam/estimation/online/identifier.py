@@ -237,10 +237,10 @@ class OnlineIdentifier:
             self._history.add(whole, y, self._error_rate if self._calm < RESTING else None, telling)
         found = self._estimate(motion.time)
         if self.settings.restart:
+            # One of both with a sample, so that each takes about as long.
             if self._history.full:
                 self._detector.completed(self._history, self._history.close(self._belief()))
-            change = self._detector.examine(self._history)
-            if change is not None:
+            elif (change := self._detector.examine(self._history)) is not None:
                 self._restart(motion.time, change)
                 return None
         return found
