@@ -15,11 +15,13 @@ READY_ISAAC := $(VENV)-isaac/.installed
 # cores, because one of them has the simulated arms and nodes, and waits half of the time; which tests go to which process
 # is in tests/conftest.py.
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+# Nothing, or the compiler of the ziglang wheel where the machine has none: the core is compiled again when a source changes.
+COMPILER = $$($(BIN)/python src/native/build_core.py --requires)
 INPUTS := $(VENV)/pyvenv.cfg pyproject.toml requirements.lock
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-native lint-native test-all docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean
+.PHONY: help demo test test-native lint-native tidy-native test-all docs test-newton test-isaac ur-simulator release fuzz lint format bench tables lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,6 +58,9 @@ lint-native: $(READY_DEV)  ## format of the native core, and its compilation wit
 	$(BIN)/clang-format --dry-run --Werror src/native/*.cpp src/native/*.hpp
 	@mkdir -p build/native
 	$(BIN)/python src/native/build_core.py build/native/core.so
+
+tidy-native: $(READY_DEV)  ## clang-tidy of the native core
+	ls src/native/*.cpp | xargs -P $(JOBS) -I{} $(BIN)/clang-tidy --quiet {} -- -std=c++20 -nostdinc++ -DIPARAM_PATH=baseline
 
 lint: $(READY_DEV) lint-native  ## ruff, mypy, import-linter, lint-native
 	$(BIN)/ruff check .
@@ -107,12 +112,12 @@ $(VENV)/pyvenv.cfg:
 
 $(READY_RUN): $(INPUTS)
 	@echo "Installing iparam with its simulator and plots into $(VENV) ..."
-	@$(PIP_INSTALL) -c requirements.lock -e '.[mujoco,plot]'
+	@$(PIP_INSTALL) -c requirements.lock -e '.[mujoco,plot]' $(COMPILER)
 	@touch $@
 
 $(READY_DEV): $(INPUTS)
 	@echo "Installing iparam with its development tools into $(VENV); the first time takes some minutes ..."
-	@$(PIP_INSTALL) -c requirements.lock -e '.[dev]'
+	@$(PIP_INSTALL) -c requirements.lock -e '.[dev]' $(COMPILER)
 	@touch $(READY_RUN) $@
 
 # Newton asks for a MuJoCo of another version than the rest is tested with.

@@ -18,12 +18,8 @@ class CustomBuildHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """The compiler of the ziglang wheel where the machine has none."""
-        builder = _builder(self.root)
-        try:
-            builder.find_compiler()
-        except builder.BuildError:
-            return [builder.ZIG]
-        return []
+        required: list[str] = _builder(self.root).requirements()
+        return required
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the library, and take it along."""

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from measured_data import other_revision
 from side_by_side import print_table
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
@@ -47,16 +48,19 @@ print(best)
 """
 
 
-def environment(cache: str | None = None) -> dict[str, str]:
+def environment(python: str, cache: str | None = None) -> dict[str, str]:
     """As users have it: modules are compiled once, and one process has one thread for linear algebra."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    left_out = {"PYTHONDONTWRITEBYTECODE"} | ({"PYTHONPATH"} if python != sys.executable else set())
+    kept = {name: value for name, value in os.environ.items() if name not in left_out}
     return kept | {"OPENBLAS_NUM_THREADS": "1"} | ({} if cache is None else {"NUMBA_CACHE_DIR": cache})
 
 
 def processor_time(python: str, arguments: list[str], cache: str | None = None) -> float:
     """User and system time [s] of a command and all its processes."""
     command = [python, "-P", *arguments]
-    process = subprocess.Popen(command, env=environment(cache), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command, env=environment(python, cache), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     assert process.stderr is not None
     said = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -69,7 +73,7 @@ def processor_time(python: str, arguments: list[str], cache: str | None = None) 
 def loops(python: str, recording: str) -> tuple[float, float, float]:
     """p50 and p99 of an on-line step, and a smoother of 10 s at 500 Hz and six joints [s]."""
     command = [python, "-P", "-c", LOOPS, recording]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env=environment(python), capture_output=True, text=True, check=True)
     p50, p99, smoother = map(float, done.stdout.split())
     return p50, p99, smoother
 
@@ -102,7 +106,8 @@ def main() -> None:
     parser.add_argument("--before", metavar="PYTHON", help="of an environment with another revision")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    pythons = {} if arguments.before is None else {"before": arguments.before}
+    before = other_revision(arguments.before)
+    pythons = {} if before is None else {"before": before}
     pythons["now"] = sys.executable
     with tempfile.TemporaryDirectory() as folder:
         simulate = ["-m", "iparam", "simulate", "--trajectory", str(DATA / "optimized_ur5e.json"), *BOX]

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from measured_data import other_revision
 from pinocchio_in_cpp import Loop, MissingError, loops
 from rigid_body_cases import cases, states
 from side_by_side import best_times, print_table
@@ -64,7 +65,7 @@ class Before:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", metavar="PYTHON", help="of an environment with another revision")
-    before = parser.parse_args().before
+    before = other_revision(parser.parse_args().before)
     robot = iparam.load_robot(URDF, tip="tool0")
     against_pinocchio(None if before is None else Before(before))
     rng = np.random.default_rng(0)

@@ -25,3 +25,11 @@ def data_folder(given: str | Path | None = None) -> Path:
     """The folder given, that of IPARAM_DATA, or shared/data beside the checkout; it need not be there."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     return Path(given or os.environ.get("IPARAM_DATA") or beside)
+
+
+def other_revision(python: str | None) -> str | None:
+    """``python``, that of an environment with another revision; where it is not there, that is said, as above."""
+    if python is not None and not Path(python).is_file():
+        print(f"needs {python}, an environment with another revision: docs/background/performance.md")
+        raise SystemExit(MISSING)
+    return python

@@ -45,8 +45,8 @@ struct Gap {
     return start + s * d;
 }
 
-// Where along a segment, 0 to 1, it is closest to a box.
-[[gnu::always_inline]] inline Lanes closest(
+// Between which places of a segment, 0 to 1, it is closest to a box.
+[[gnu::always_inline]] inline LanePair closest(
     const Vector<Lanes>& start, const Vector<Lanes>& d, const Vector<double>& half)
 {
     Lanes low = all(0.0), high = all(1.0);
@@ -61,7 +61,19 @@ struct Gap {
         high = past ? s : high;
         low = past ? low : s;
     }
-    return 0.5 * (low + high);
+    return {low, high};
+}
+
+// The normal of the least gap along a segment. Inside the box it lies, as a rule, where another face becomes the
+// nearest one: the distance falls towards it by one normal and rises behind it by the other, and changes with the pose
+// as if by the mean of both along which the segment does not come closer.
+[[gnu::always_inline]] inline Vector<Lanes> level_normal(
+    const Vector<Lanes>& before, const Vector<Lanes>& behind, const Vector<Lanes>& d)
+{
+    const Lanes falling = -dot(before, d), rising = dot(behind, d);
+    const Bits ridge = (falling > 0.0) & (rising > 0.0);
+    const Lanes share = ridge ? falling / (falling + rising) : all(1.0);
+    return (1.0 - share) * before + share * behind;
 }
 
 } // namespace
@@ -82,8 +94,12 @@ KERNEL(void, box_distances)(long long samples, long long n, const Chain* chain, 
             const Vector<Lanes> p = bodies.place(capsule.body, capsule.start),
                                 e = bodies.place(capsule.body, capsule.end);
             const Vector<Lanes> start = turn_back(axes, p - centre), end = turn_back(axes, e - centre), d = end - start;
-            Lanes s = closest(start, d, box.half);
+            const LanePair around = closest(start, d, box.half);
+            Lanes s = 0.5 * (around.low + around.high);
             Gap gap = gap_of(at_place(start, d, s), box.half);
+            const Gap low = gap_of(at_place(start, d, around.low), box.half),
+                      high = gap_of(at_place(start, d, around.high), box.half);
+            gap.normal = level_normal(low.normal, high.normal, d);
             const Gap at_start = gap_of(start, box.half), at_end = gap_of(end, box.half);
             const Bits first = at_start.distance <= gap.distance;
             s = first ? all(0.0) : s;

@@ -3,6 +3,7 @@
 Standard library only: the build hook (`hatch_build.py`) loads this file before anything is installed, and
 `iparam.native.library` loads it where a source is newer than the library. Run by hand:
     python src/native/build_core.py TARGET [OPTION OF THE COMPILER ...]
+    python src/native/build_core.py --requires     prints what pip has to install for it: nothing, or ziglang
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,14 +38,17 @@ COMPILE = [
     "-fno-math-errno",
     "-fno-trapping-math",
     # A product and a sum become one instruction where there is one. It is a quarter faster, and the only thing in which
-    # the kinds of processor differ, in the last digit.
+    # the kinds of processor differ, in the last digit: but for UNFUSED.
     "-ffp-contract=fast",
     "-nostdinc++",
 ]
+UNFUSED = {"box_box_distances.cpp", "joint_filter.cpp", "joint_smoother.cpp"}
+"""Where the last digit, which fusing changes, can grow: there it is left out, and the paths agree exactly."""
+
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 FORGOTTEN = 7 * 24 * 3600.0
-"""Age of what is compiled of sources that are no longer there, after which it goes [s]."""
+"""Time without use after which what was compiled goes, and what a build that was killed has left [s]."""
 
 ZIG = "ziglang>=0.13"
 """The wheel that brings a compiler where there is none."""
@@ -105,6 +110,14 @@ def find_compiler() -> Compiler:
     )
 
 
+def requirements() -> list[str]:
+    """What pip has to install before: the compiler of the ziglang wheel where there is none."""
+    try:
+        return [ZIG] if find_compiler().zig else []
+    except BuildError:
+        return [ZIG]
+
+
 def _candidates() -> Iterator[Compiler]:
     # g++ for Windows does not align the stack as AVX needs it.
     for name in ["clang++"] if sys.platform == "win32" else ["c++", "g++", "clang++"]:
@@ -161,17 +174,21 @@ def build(target: Path, extra: list[str] | None = None, keep: Path | None = None
         def compile_one(job: tuple[Path, str, str]) -> str:
             source, path, level = job
             options = [*COMPILE, *(extra or []), f"-DIPARAM_PATH={path}", *compiler.architecture(level)]
+            if source.name in UNFUSED:
+                options.append("-ffp-contract=off")
             command = [*compiler.command, *options, "-c", str(source)]
             content = hashlib.sha256(headers + source.read_bytes() + "\n".join(command).encode()).hexdigest()[:16]
             name = f"{source.stem}-{path}-{content}.o"
             kept = None if keep is None else keep / name
-            if kept is None or not kept.exists():
-                _run([*command, "-o", str(folder / name)])
-                if kept is None:
-                    return str(folder / name)
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(folder / name, folder / f"{name}.kept")
-                os.replace(folder / f"{name}.kept", kept)
+            if kept is not None and kept.exists():
+                kept.touch()  # it is not forgotten
+                return str(kept)
+            _run([*command, "-o", str(folder / name)])
+            if kept is None:
+                return str(folder / name)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(folder / name, folder / f"{name}.kept")
+            os.replace(folder / f"{name}.kept", kept)
             return str(kept)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -183,10 +200,10 @@ def build(target: Path, extra: list[str] | None = None, keep: Path | None = None
         stamp = started.stat()
         os.utime(library, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         os.replace(library, target)
-    if keep is not None:
-        for file in set(keep.glob("*.o")) - {Path(used) for used in objects}:
-            if time.time() - file.stat().st_mtime > FORGOTTEN:
-                file.unlink(missing_ok=True)
+    for old in [*target.parent.glob(".building-*"), *([] if keep is None else keep.glob("*.o"))]:
+        with suppress(FileNotFoundError):  # another process was faster
+            if time.time() - old.stat().st_mtime > FORGOTTEN:
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
 
 
 _LINK = {
@@ -202,5 +219,8 @@ def _run(command: list[str]) -> None:
         raise BuildError(f"{shlex.join(command)} failed:\n{(done.stderr or done.stdout).strip()}")
 
 
-if __name__ == "__main__":  # python src/native/build_core.py TARGET [OPTION ...]
-    build(Path(sys.argv[1]), [*WARNINGS, *sys.argv[2:]], SOURCES.parents[1] / "build" / "native")
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--requires"]:
+        sys.stdout.write("\n".join(requirements()))
+    else:
+        build(Path(sys.argv[1]), [*WARNINGS, *sys.argv[2:]], SOURCES.parents[1] / "build" / "native")

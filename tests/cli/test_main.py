@@ -339,7 +339,8 @@ def test_what_is_written_is_said_as_json(
     monkeypatch.chdir(tmp_path)
     result = str(PLAN.with_name("sample_result.json"))
     assert main(["export", result, "--format", "urdf", "--output", "load.urdf", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"format": "urdf", "frame": "tool", "files": ["load.urdf"]}
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"format": "urdf", "frame": "tool", "remarks": [], "files": ["load.urdf"]}
     assert main(["export", result, "--format", "urdf", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["text"].strip() == Path("load.urdf").read_text(encoding="utf-8").strip()
     assert main(["export", "--list", "--json"]) == 0

@@ -123,6 +123,7 @@ CANNOT_BE: dict[str, tuple[tuple[Any, ...], Any]] = {
     "sensor_bias": (("sensor_bias", "force"), None),
     "samples": (("samples",), 0),
     "samples of a fraction": (("samples",), 10.5),
+    "samples of a million years": (("samples",), 10**30),
     "data_share": (("data_share",), [2.0] * 10),
     "determined": (("determined",), ["mass"]),
     "remarks": (("remarks",), "none"),

@@ -10,8 +10,7 @@ import pytest
 import iparam
 from iparam.errors import InputError, UnknownNameError
 from iparam.excitation.constraints.constraint import InfeasibleError
-from iparam.excitation.information.joint_noise import expected_processes
-from iparam.excitation.prediction import Prediction, Target, parse_targets, predict_precision
+from iparam.excitation.prediction import Prediction, Target, expected_processes, parse_targets, predict_precision
 from iparam.motion import kalman_smooth
 from iparam.sensing.noise import MeasurementNoise, noise_preset
 from iparam.spatial.parameters import InertialParameters, inertia_entries

@@ -16,6 +16,7 @@ from iparam.bridges.ur.record.rows import recording_of_rows
 from iparam.bridges.ur.record.sample_times import SampleTimes
 from iparam.errors import FileFormatError, InputError
 from iparam.estimation import PayloadProblem
+from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import precision_remarks
@@ -176,6 +177,13 @@ def test_only_doubts_discredit_a_load(load: IdentifiedLoad) -> None:
         blocked = severity in (Severity.DOUBT, Severity.REFUTED)
         assert replace(load, remarks=(said,)).discredited_by == (("Few.",) if blocked else ())
     assert replace(load, refuted="No.").discredited_by == ("No.",)
+
+
+def test_a_load_that_its_remarks_refute_needs_no_verdict(load: IdentifiedLoad, tmp_path: Path) -> None:
+    said = Remark("few-samples", Severity.REFUTED, "None.", {"count": 3})
+    (tmp_path / "load.json").write_text(to_json(replace(load, remarks=(said,), refuted="")), encoding="utf-8")
+    with pytest.raises(RefutedResultError):
+        IdentifiedLoad.from_json(tmp_path / "load.json").require_credit()
 
 
 @pytest.mark.parametrize(("changes", "code"), [({"lag": 0.004}, "wrench-delayed"), ({"drifting": 2.0}, None)])

@@ -73,6 +73,7 @@ def test_one_row_a_recording_and_a_bad_one_is_a_row(runs: Path, tmp_path: Path, 
     ])  # fmt: skip
     saw = rows["a2/saw/20261101.csv"]
     direct = iparam.identify_payload(Recording.load(runs / "a2/saw/20261101.csv", robot="ur5e"), "ur5e")
+    assert saw["remarks"] == [one.code for one in direct.remarks]
     assert saw["mass"] == direct.mass
     assert saw["phi_Izz_deviation"] == direct.standard_deviation.phi[9]
     assert saw["inertia_xy"] == direct.inertia_about_com[0, 1]

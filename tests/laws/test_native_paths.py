@@ -16,7 +16,10 @@ import iparam
 from iparam.excitation.constraints.constraint import MotionArrays
 from iparam.excitation.information.information import STEP, WrenchInformation
 from iparam.excitation.information.torque_information import TorqueInformation
+from iparam.motion import JointProcess, kalman_smooth
+from iparam.native import recursions
 from iparam.native import regressors as native
+from iparam.native.distances import distances
 from iparam.native.library import PATHS, path
 from iparam.regressor.joint_torque import joint_torque_regressor_derivatives
 from iparam.regressor.wrench import wrench_regressor_derivatives
@@ -117,8 +120,82 @@ def of_planner(robot: iparam.Robot, q: np.ndarray, dq: np.ndarray, ddq: np.ndarr
     return found
 
 
+def of_shapes(robot: iparam.Robot, q: np.ndarray, *_: np.ndarray) -> Results:
+    """Distances of shapes on the base from shapes on all bodies, and their gradients: near, far and overlapping."""
+    rng, bodies, turn = np.random.default_rng(4), np.arange(robot.num_joints + 1.0)[:, None], np.eye(3).reshape(1, 9)
+    capsules = np.hstack([bodies, rng.normal(0.0, 0.3, (len(bodies), 6)), 0.05 + 0.0 * bodies])
+    boxes = np.hstack([bodies, 0.0 * bodies + turn, rng.normal(0.0, 0.2, (len(bodies), 3)), 0.0 * bodies + 0.3])
+    boxes = np.hstack([boxes, rng.uniform(0.1, 0.5, (len(bodies), 2))])
+    planes = np.array([[0.0, 0.6, 0.8, -0.1]])
+    fixed = np.zeros(len(bodies), dtype=np.int64)
+    pairs = np.column_stack([np.arange(len(bodies)), fixed])
+    found = {
+        "capsules": distances("capsule", robot.chain.address, pairs, (capsules,), q, True),
+        "planes": distances(
+            "plane", robot.chain.address, pairs, (capsules[:, [0, 1, 2, 3, 7]].copy(), planes), q, True
+        ),
+        "capsules and boxes": distances("box", robot.chain.address, pairs, (capsules, boxes), q, True),
+        "boxes": distances("box_box", robot.chain.address, pairs[1:], (boxes,), q, True),
+    }
+    return {f"{name} {part}": values for name, both in found.items() for part, values in zip("dg", both, strict=True)}
+
+
+def of_series() -> Results:
+    """What goes through a series sample by sample."""
+    rng = np.random.default_rng(6)
+    time = np.cumsum(rng.uniform(0.0018, 0.0022, 700))
+    q = np.sin(3.0 * time[:, None] + np.arange(3.0)) + 5e-5 * rng.normal(size=(700, 3))
+    found: Results = {}
+    for order in (3, 4, 6):
+        for name, at in {"even": 0.002 * np.arange(700.0), "uneven": time}.items():
+            motion = kalman_smooth(at, q, [JointProcess(order, 5.0, 5e-5)] * 3)
+            found |= {
+                f"{name} {order}": np.stack([motion.q, motion.dq, motion.ddq]),
+                f"{name} {order} variances": motion.covariance,
+            }
+    rows = rng.normal(size=(501, 17))
+    factor, values, vectors = np.zeros((17, 17)), np.zeros(17), np.eye(17)
+    recursions.fold_rows(factor, rows)
+    for block in np.array_split(rows, 9):
+        recursions.append_rows(values, vectors, block.copy())
+    noise, total, of_svd = np.eye(11), np.empty(16), np.empty(16)
+    ratios = [
+        recursions.solve_total(factor, 6, noise, total),
+        recursions.solve_total_of_svd(values, vectors, 6, noise, np.empty((17, 17)), of_svd),
+    ]
+    whiten, covariance, score, information = np.tri(6), np.eye(16), np.zeros(16), np.zeros(16)
+    taken = [rows[k, :6].copy() for k in range(20)]
+    squares = [
+        recursions.add_innovation(whiten, rows[:6, :10].copy(), y, total, covariance, score, information) for y in taken
+    ]
+    products = np.einsum("cni,cnj->cij", rows[:480].reshape(6, 80, 17), rows[:480].reshape(6, 80, 17))
+    change = recursions.change_information(products, 0.1 * np.eye(10), np.ones(6), total, np.eye(16), np.ones(10))
+    side = np.sign(rows[:, :3])
+    state = np.zeros((len(side) + 1, 3))
+    recursions.presliding(side, np.exp(-np.abs(rows[:, :3])), state)
+    walk = recursions.whiten_walk(rows[:, :3].copy(), rng.uniform(0.01, 0.1, 500), 0.3)
+    return found | {
+        "factor": factor,
+        "solution": recursions.solve_triangle(factor),
+        "singular values": values,
+        "sums of squares": (vectors * values**2) @ vectors.T,  # the vectors' signs mean nothing
+        "total": total,
+        "total of values": of_svd,
+        "ratios": np.array(ratios),
+        "innovations": np.array(squares),
+        "score": score,
+        "information": information,
+        "information on a change": change[0],
+        "score of a change": change[1],
+        "filtered": recursions.recursive_filter(np.array([[0.2, 0.3, 0.1], [1.0, -1.2, 0.5]]), rows),
+        "tension": state,
+        "walk": walk[0],
+        "variances of a walk": walk[1],
+    }
+
+
 def everything(robot: iparam.Robot, *state: np.ndarray) -> Results:
-    return of_motion(robot, *state) | of_planner(robot, *state)
+    return of_motion(robot, *state) | of_planner(robot, *state) | of_shapes(robot, *state)
 
 
 def assert_close(found: Results, expected: Results, share: float) -> None:
@@ -139,10 +216,12 @@ def test_every_path_computes_the_same(other: str, tmp_path: Path) -> None:
             robot = make()
             expected = everything(robot, *states(robot))
             assert_close({key: file[f"{name} {key}"] for key in expected}, expected, ROUNDING)
+        expected = of_series()
+        assert_close({key: file[f"series {key}"] for key in expected}, expected, ROUNDING)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.parametrize("compute", [of_motion, of_planner])
+@pytest.mark.parametrize("compute", [of_motion, of_planner, of_shapes])
 def test_a_sample_has_the_same_digits_alone_and_in_any_batch(name: str, compute: Callable[..., Results]) -> None:
     robot = ROBOTS[name]()
     state = states(robot)
@@ -233,7 +312,7 @@ def test_the_memory_layout_changes_no_digit(name: str) -> None:
 
 
 if __name__ == "__main__":
-    found: dict[str, object] = {"path": path}
+    found: dict[str, object] = {"path": path} | {f"series {key}": values for key, values in of_series().items()}
     for label, build in ROBOTS.items():
         one = build()
         found |= {f"{label} {key}": values for key, values in everything(one, *states(one)).items()}

@@ -47,12 +47,12 @@ def test_a_pose_has_the_same_digits_alone_and_in_any_batch(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", list(SHAPES))
 def test_gradients_are_those_of_the_distances(kind: Kind) -> None:
-    q, h = np.random.default_rng(1).uniform(-3.0, 3.0, (50, 6)), 1e-6
+    q, h = np.random.default_rng(1).uniform(-3.0, 3.0, (500, 6)), 1e-6
     values, slopes = of(kind, q)
     for joint in range(6):
         step = h * np.eye(6)[joint]
         difference = (of(kind, q + step)[0] - of(kind, q - step)[0]) / (2.0 * h)
-        apart = values > 0.0
+        apart = (values > 0.0) | (kind == "box")  # which is convex, so that its gradient goes on inside
         np.testing.assert_allclose(slopes[..., joint][apart], difference[apart], atol=1e-6)
 
 

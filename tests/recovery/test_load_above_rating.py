@@ -1,14 +1,16 @@
-"""The aluminium box of 8.1 kg on a UR5e, which is rated for 5 kg, from the command line: the data are right, and only
-the data sheet has something to say.
+"""The aluminium box of 8.1 kg on a UR5e, which is rated for 5 kg, from the command line, and a motion faster than the
+arm: the data are right, and only the data sheet has something to say.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
+import iparam
 from iparam.cli.main import main
 
 pytest.importorskip("mujoco")
@@ -36,3 +38,14 @@ def test_a_simulated_load_above_the_rating_is_good(
     for name in ("urscript", "urdf"):
         assert main(["export", "result.json", "--format", name]) == 0
     assert main(["verify", "result.json", "other.parquet"]) == 0
+
+
+def test_a_simulated_motion_above_the_speed_limit_is_good() -> None:
+    plan = iparam.load_trajectory(DATA / "optimized_ur5e.json").trajectory
+    ur5e = iparam.load_robot("ur5e")
+    slow = dataclasses.replace(ur5e, limits=dataclasses.replace(ur5e.limits, velocity=0.5 * ur5e.limits.velocity))
+    run = iparam.MujocoSimulator().load(slow, iparam.Payload.box(mass=2.0, size=[0.1, 0.15, 0.2])).run(plan)
+    found = iparam.identify_payload(run.recording, slow)
+    assert {one.code for one in found.remarks} == {"speed-above-limit"}
+    assert found.assessment["verdict"] == "good"
+    assert found.mass == pytest.approx(2.0, rel=1e-4)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.errors import FileFormatError, InputError, MissingExtraError
+from iparam.errors import FileFormatError, InputError
 from iparam.simulation import Payload, shapes
 from iparam.spatial import rotation_from_rpy
 
@@ -242,9 +242,3 @@ class TestMeshes:
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(FileFormatError, match="no such file"):
             Payload.mesh(tmp_path / "missing.obj", mass=1.0)
-
-    def test_without_trimesh(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        path = saved(trimesh.creation.box((0.1, 0.1, 0.1)), tmp_path)
-        monkeypatch.setitem(sys.modules, "trimesh", None)
-        with pytest.raises(MissingExtraError, match=r"trimesh.*iparam\[mujoco\]"):
-            shapes.solid_mesh(str(path), 1.0)

@@ -18,16 +18,10 @@ EPS = float(np.finfo(float).eps)
 def test_skew_is_the_cross_product() -> None:
     v, x = np.array([1.0, -2.0, 3.0]), np.array([0.5, 4.0, -1.0])
     assert_allclose(spatial.skew(v) @ x, np.cross(v, x), rtol=0, atol=0)
-    assert_allclose(spatial.unskew(spatial.skew(v)), v, rtol=0, atol=0)
 
 
 def test_skew_of_integers_does_not_wrap_around() -> None:
     assert spatial.skew(np.array([-128, 0, 0], dtype=np.int8))[1, 2] == 128.0
-
-
-def test_unskew_refuses_a_symmetric_part() -> None:
-    with pytest.raises(InputError, match="m is not skew-symmetric"):
-        spatial.unskew(np.eye(3))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +167,6 @@ SHAPES: list[tuple[Callable[..., Any], tuple[int, ...], str]] = [
     (spatial.rotation_from_rpy, (3,), "rpy"),
     (spatial.exp_se3, (6,), "twist"),
     (spatial.ad, (6,), "V"),
-    (spatial.unskew, (3, 3), "m"),
     (spatial.log_so3, (3, 3), "R"),
     (spatial.rpy_from_rotation, (3, 3), "R"),
     (spatial.is_rotation, (3, 3), "R"),
@@ -186,9 +179,7 @@ SHAPES: list[tuple[Callable[..., Any], tuple[int, ...], str]] = [
 ]
 
 
-def valid(function: Callable[..., Any], shape: tuple[int, ...]) -> Any:
-    if function is spatial.unskew:
-        return np.zeros(shape)
+def valid(shape: tuple[int, ...]) -> Any:
     return np.eye(shape[0]) if len(shape) == 2 else np.linspace(0.1, 0.5, shape[0])
 
 
@@ -197,7 +188,7 @@ def valid(function: Callable[..., Any], shape: tuple[int, ...]) -> Any:
 def test_bad_input_is_refused_by_name(
     function: Callable[..., Any], shape: tuple[int, ...], name: str, bad: str
 ) -> None:
-    good = valid(function, shape)
+    good = valid(shape)
     poisoned = good.copy()
     poisoned.flat[-1] = np.inf if bad == "inf" else np.nan
     arguments = {
@@ -242,12 +233,10 @@ def test_a_batch_is_the_single_results_stacked(
     rng = np.random.default_rng(0)
     if len(shape) == 1:
         values = rng.normal(size=(*batch, *shape))
-    elif function is spatial.unskew:
-        values = spatial.skew(rng.normal(size=(*batch, 3)))
     else:
         values = spatial.exp_se3(rng.normal(size=(*batch, 6)))[..., : shape[0], : shape[0]]
     together = np.asarray(function(values))
     alone = [function(one) for one in values.reshape(-1, *shape)]
-    assert together.shape == (*batch, *np.shape(function(valid(function, shape))))
+    assert together.shape == (*batch, *np.shape(function(valid(shape))))
     # matmul may sum in another order for a stack than for one matrix: a few units in the last place.
     assert_allclose(together.ravel(), np.array(alone, dtype=float).ravel(), rtol=0, atol=16 * EPS)

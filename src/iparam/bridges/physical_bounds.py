@@ -208,11 +208,9 @@ class Capacity:
     def check(self, load: Load) -> None:
         """Refuse a load that is impossible, or more than this."""
         load.require_consistency()
-        way_out = "Look at the result's remarks and identify anew"
         if not 0.0 < load.mass <= self.rated_load:
-            raise ImplausibleLoadError(
-                f"a mass of {load.mass:.4g} kg: {self.arm} carries up to {self.rated_load:g} kg. {way_out}"
-            )
+            raise ImplausibleLoadError(f"a mass of {load.mass:.4g} kg: {self.arm} carries up to {self.rated_load:g} kg")
+        way_out = "Look at the result's remarks and identify anew"
         distance = float(np.linalg.norm(load.center_of_mass))
         if not distance <= self.reach:
             raise ImplausibleLoadError(

@@ -1,10 +1,13 @@
-"""`iparam combine`: a gripper and what it holds as one load, or what it holds as the difference of two."""
+"""`iparam combine`: a gripper and what it holds as one load, or what it holds as the difference of two.
+
+`iparam identify fuse`: one load from several independent results.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from tyro.conf import Positional, arg
@@ -25,6 +28,9 @@ from iparam.cli.options.payload import read_result
 from iparam.errors import InputError
 from iparam.files.kind import FileKind
 from iparam.robot.loading import load_robot
+
+if TYPE_CHECKING:
+    from iparam.estimation.estimate import Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,13 +85,46 @@ class Combine:
             found = iparam.combine_estimates(
                 found, load, minus=self.minus, pose=pose, robot=robot, frame=frame, names=names
             )
-        if self.output is not None:
-            found.save(self.output)
-        say_refuted(found)
-        for one in found.remarks:
-            note_remark(one)
-        if self.json:
-            print_json(found.to_document())
-        else:
-            print_estimate(found, self.output)
-        fail_refuted(found, self.output)
+        _tell(found, self.output, self.json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifyFuse:
+    r"""One load from several results, each weighing by how well it knows it.
+
+    Their errors must be independent: wrist sensor and joint torques, or other runs.
+
+    Example:
+      iparam identify fuse wrist.json torque.json --output result.json
+    """
+
+    results: Positional[Annotated[tuple[Path, ...], arg(metavar="FILE ..", help_behavior_hint="")]]
+    """Two or more results of the same load in the same frame: .json."""
+    output: Annotated[
+        Path | None, arg(metavar="FILE", help_behavior_hint="(default: not written)"), Writes(FileKind.RESULT)
+    ] = None
+    """File for the result: .json. Replaced if it exists."""
+    overwrite: Overwrite = False
+    json: AsJson = False
+
+    @doubts_told_once()
+    def run(self) -> None:
+        """Fuse, print and write."""
+        if len(self.results) < 2:
+            raise InputError(f"give at least two results to fuse, got {' '.join(map(str, self.results)) or 'none'}")
+        found = iparam.fuse_estimates([iparam.Estimate.load(path) for path in self.results])
+        _tell(found, self.output, self.json)
+
+
+def _tell(found: Estimate, output: Path | None, as_json: bool) -> None:
+    """Write and print a load; a refuted one is an error, after that."""
+    if output is not None:
+        found.save(output)
+    say_refuted(found)
+    for one in found.remarks:
+        note_remark(one)
+    if as_json:
+        print_json(found.to_document())
+    else:
+        print_estimate(found, output)
+    fail_refuted(found, output)

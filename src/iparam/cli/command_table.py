@@ -70,7 +70,7 @@ COMMANDS = (
         "iparam.cli.identify.torque_payload:IdentifyTorquePayload",
         "the load from motor currents, without a force sensor",
     ),
-    Entry("identify fuse", "iparam.cli.identify.fuse:IdentifyFuse", "one load from several independent results"),
+    Entry("identify fuse", "iparam.cli.combine:IdentifyFuse", "one load from several independent results"),
     Entry("identify robot", "iparam.cli.identify.robot:IdentifyRobot", "the arm itself from its torques or currents"),
     Entry("fleet", "iparam.cli.fleet:Fleet", "the load in many recordings, as one table and one page"),
     Entry("combine", "iparam.cli.combine:Combine", "loads added to one body, or one taken away from another"),

@@ -167,9 +167,10 @@ class Export:
             note_remark(one)
         for remark in (*((load.refuted,) if load.refuted else ()), *load.violations, *cautions):
             note(one_line(remark))
+        described = {"format": name, "frame": load.frame, "remarks": [one.to_document() for one in load.remarks]}
         if self.output is None:
             if self.json:
-                print_json({"format": name, "frame": load.frame, "text": texts[0]})
+                print_json({**described, "text": texts[0]})
             else:
                 print_document(texts[0])
             return
@@ -177,7 +178,7 @@ class Export:
         for path, text in zip(files, texts, strict=True):
             write_atomically(path, text)
         if self.json:
-            print_json({"format": name, "frame": load.frame, "files": [str(path) for path in files]})
+            print_json({**described, "files": [str(path) for path in files]})
             return
         what = name if self.samples is None else f"{self.samples} draws as {name}"
         where = str(files[0]) if len(files) == 1 else f"{files[0]} to {files[-1].name}"

@@ -221,7 +221,7 @@ class Estimate:
         if values.ndim != 1 or known.ndim != 2:
             raise InputError(f"phi and covariance must be of one load, got {values.shape} and {known.shape}")
         if covariance is not None and (problem := covariance_problem(known)):
-            raise InputError(f"covariance {problem}")
+            raise InputError(argument="covariance", problem=problem)
         return estimate_of(method, values, known, condition_number=np.nan, residual_norm=0.0, samples=0)
 
     @property

@@ -83,7 +83,7 @@ def verdict_row(estimate: Estimate) -> tuple[str, str]:
         return "REFUTED", "by its own data: do not use these numbers"
     verdict = verdict_on(estimate)
     heading = f"{verdict.heading[:1].lower()}{verdict.heading[1:]}"
-    return "verdict", heading if heading.startswith(verdict.word) else f"{verdict.word}: {heading}"
+    return "verdict", f"{verdict.word}: {heading}" if verdict.level == "poor" else heading
 
 
 def doubt_rows(estimate: Estimate, spell: Spell = fix_text) -> Iterator[tuple[str, str]]:

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError
-from iparam.excitation.constraints.constraint import InfeasibleError, MotionArrays, WorstMargin, worst_margin
+from iparam.excitation.constraints.constraint import InfeasibleError, WorstMargin, worst_margin
 from iparam.excitation.search.problem import ExcitationProblem
+from iparam.excitation.search.start_pose import at_rest
 from iparam.files.json import write_json
 from iparam.regressor.identifiability import turns_gravity
 from iparam.regressor.wrench import wrench_regressor
@@ -136,7 +137,7 @@ def choose_poses(
     poses = _ordered(problem.q0, selection.candidates[chosen])
     tour = np.vstack([problem.q0, poses, problem.q0])
     ways = np.vstack([_way(first, last) for first, last in pairwise(tour)])
-    found = (worst_margin(constraint, _at_rest(ways), np.zeros(len(ways))) for constraint in problem.constraints)
+    found = (worst_margin(constraint, at_rest(ways), np.zeros(len(ways))) for constraint in problem.constraints)
     return StaticPoses(
         problem.robot.name,
         frozen(poses),
@@ -149,15 +150,15 @@ def choose_poses(
 
 def gravity_in_tool(robot: Robot, poses: FloatArray, gravity: ArrayLike = STANDARD_GRAVITY) -> FloatArray:
     """(P, 3) unit vectors: where gravity points in tool axes, in poses (P, n)."""
-    return -regressors_at_rest(robot, poses, gravity)[:, :3, 0]
+    return -regressorsat_rest(robot, poses, gravity)[:, :3, 0]
 
 
 def condition_number(robot: Robot, poses: FloatArray, gravity: ArrayLike = STANDARD_GRAVITY) -> float:
     """Of the stacked regressor of mass, first moment and bias at rest, with gravity in units of g."""
-    return float(np.linalg.cond(regressors_at_rest(robot, poses, gravity).reshape(-1, 10)))
+    return float(np.linalg.cond(regressorsat_rest(robot, poses, gravity).reshape(-1, 10)))
 
 
-def regressors_at_rest(robot: Robot, poses: FloatArray, gravity: ArrayLike) -> FloatArray:
+def regressorsat_rest(robot: Robot, poses: FloatArray, gravity: ArrayLike) -> FloatArray:
     """(P, 6, 10) columns of m g, m g c and the bias."""
     rest = np.zeros_like(poses)
     matrices = np.zeros((len(poses), 6, 10))
@@ -186,7 +187,7 @@ class _Selection:
         drawn = _candidates(problem, rng)
         kept = [pose for pose in drawn if self._passes(pose[None])]
         self.candidates = np.array(kept).reshape(-1, problem.robot.num_joints)
-        matrices = regressors_at_rest(problem.robot, self.candidates, gravity)
+        matrices = regressorsat_rest(problem.robot, self.candidates, gravity)
         self._gravity = -matrices[:, :3, 0]
         self._grams = np.einsum("pik,pil->pkl", matrices, matrices)
         self._prices = PRICE * np.abs(self.candidates - problem.q0).max(axis=1, initial=0.0)
@@ -247,17 +248,12 @@ def _candidates(problem: ExcitationProblem, rng: np.random.Generator) -> FloatAr
 
 def _worst(problem: ExcitationProblem, poses: FloatArray) -> WorstMargin | None:
     """The first constraint that the arm at rest does not keep in all poses (P, n), or None."""
-    motion = _at_rest(poses)
+    motion = at_rest(poses)
     for constraint in problem.constraints:
         found = worst_margin(constraint, motion, np.zeros(len(poses)))
         if found is not None and not found.margin > 0.0:
             return found
     return None
-
-
-def _at_rest(poses: FloatArray) -> MotionArrays:
-    q = np.array(poses)  # writable copies: the native core takes no others
-    return MotionArrays(q, *(np.zeros_like(q) for _ in range(3)))
 
 
 def _way(first: FloatArray, last: FloatArray) -> FloatArray:

@@ -6,18 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from iparam.errors import InputError, UnknownNameError
-from iparam.export.controllers.abb import to_abb, to_abb_static
-from iparam.export.controllers.franka import to_franka
-from iparam.export.controllers.kuka import to_kuka
-from iparam.export.controllers.urscript import to_urscript, to_urscript_static
-from iparam.export.controllers.xarm import to_xarm
+from iparam.export.bodies import to_mjcf, to_sdf_inertial, to_urdf_inertial
+from iparam.export.controllers import (
+    to_abb,
+    to_abb_static,
+    to_franka,
+    to_kuka,
+    to_urscript,
+    to_urscript_static,
+    to_xarm,
+)
 from iparam.export.draws import draws_to_csv, to_csv
 from iparam.export.json_load import to_json, to_json_static
 from iparam.export.load import IdentifiedLoad, StaticLoad
-from iparam.export.mjcf import to_mjcf
 from iparam.export.ros2 import to_ros2_yaml, to_ros2_yaml_static
-from iparam.export.sdf import to_sdf_inertial
-from iparam.export.urdf.inertial import to_urdf_inertial
 from iparam.export.usd.layers import to_usd
 from iparam.files.kind import FileKind
 

@@ -115,7 +115,7 @@ class IdentifiedLoad(_Judged):
             if covariance.shape != (10, 10):
                 raise InputError(argument="covariance_phi", problem=f"must have shape (10, 10), got {covariance.shape}")
             if problem := covariance_problem(covariance):
-                raise InputError(f"covariance_phi {problem}")
+                raise InputError(argument="covariance_phi", problem=problem)
             object.__setattr__(self, "covariance_phi", frozen(covariance))
 
     @classmethod
@@ -262,7 +262,7 @@ def _exported(document: JsonSection) -> IdentifiedLoad | StaticLoad:
     mass, center = document.number("mass"), _shaped(document, "center_of_mass", (3,))
     frame = document.text("frame") if document.has("frame") else DEFAULT_FRAME
     refutation = stated_refutation(document) if document.has("assessment") else None
-    refuted = "" if refutation is None else refutation.sentence
+    refuted = next(iter(refuting(refutation, remarks)), "")
     load: IdentifiedLoad | StaticLoad
     try:
         if document.has("inertia_about_com"):

@@ -55,27 +55,28 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise FileWriteError(f"cannot write {os.fspath(path)!r}: {error.strerror or error}") from error
 
 
-def check_writable(path: str | os.PathLike[str], name: str, way_out: str = "choose another place") -> None:
+def check_writable(path: str | os.PathLike[str], name: str) -> None:
     """Refuse a path that nobody could write to as far as permissions tell: before any work that it would lose.
 
     Args:
         path: of the file, or of the folder that will be made.
         name: of the option or parameter that gave it, for messages.
-        way_out: what to do instead, for messages.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
     while folder != os.path.dirname(folder) and not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
-        raise InputError(f"{name} {os.fspath(path)}: {folder} is no folder; {way_out}")
+        raise InputError(f"{name} {os.fspath(path)}: {folder} is no folder; choose another place")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise FileWriteError(
-            f"{name} {os.fspath(path)}: the folder {folder} may not be written to (Permission denied); {way_out}, or "
-            "change its permissions"
+            f"{name} {os.fspath(path)}: the folder {folder} may not be written to (Permission denied); choose "
+            "another place, or change its permissions"
         )
     if os.path.lexists(target) and not os.access(target, os.W_OK):
-        raise FileWriteError(f"{name} {os.fspath(path)} is protected against writing; {way_out}, or unprotect it")
+        raise FileWriteError(
+            f"{name} {os.fspath(path)} is protected against writing; choose another place, or unprotect it"
+        )
 
 
 @contextlib.contextmanager

@@ -23,6 +23,8 @@ from iparam.files.reading_limit import read_bounded
 MAX_BYTES = 50_000_000
 LARGEST = 1e50
 """Of the numbers in a document: what is beyond is damage, and its powers would be no numbers any more."""
+MOST_COUNTED = 10**12
+"""Samples that a document may speak of: a thousand a second for thirty years."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,10 @@ class JsonSection:
         return self._bounded(key, float(value))
 
     def count(self, key: str) -> int:
-        """The whole number above 0 under ``key``."""
+        """The whole number above 0 under ``key``, up to `MOST_COUNTED`."""
         value = self.number(key)
-        if value < 1.0 or value != int(value):
-            raise self.error(key, f"must be a whole number above 0, got {value:g}")
+        if not 1.0 <= value <= MOST_COUNTED or value != int(value):
+            raise self.error(key, f"must be a whole number from 1 to {MOST_COUNTED:.0e}, got {value:g}")
         return int(value)
 
     def array(self, key: str, dimensions: int, nullable: bool = False) -> FloatArray:
@@ -124,8 +126,6 @@ class JsonSection:
 def read_json(
     path: str | os.PathLike[str],
     max_bytes: int = MAX_BYTES,
-    hint: str = "",
-    finite: bool = True,
     wanted: Sequence[FileKind] = (),
 ) -> JsonSection:
     """The JSON object in the file at ``path``.
@@ -133,14 +133,12 @@ def read_json(
     Args:
         path: of the file.
         max_bytes: the most that is read.
-        hint: the way out for a larger file, at the end of the error's sentence.
-        finite: see `parse_json`.
         wanted: kinds of which it has to be one; a file that is known to be of another kind is refused by that name.
     """
     name = _shown(path, quoted=False)
-    data = _read_bounded(path, name, max_bytes, hint)
+    data = _read_bounded(path, name, max_bytes)
     try:
-        document = parse_json(data, name, finite)
+        document = parse_json(data, name)
     except FileFormatError:
         _refuse_other(name, kind_of(path), wanted)
         raise
@@ -155,20 +153,19 @@ def _refuse_other(name: str, kind: FileKind | None, wanted: Sequence[FileKind]) 
         raise FileFormatError(f"{name} is {kind}; {needed(wanted[0])}")
 
 
-def parse_json(data: bytes | str, name: str, finite: bool = True) -> Any:
+def parse_json(data: bytes | str, name: str) -> Any:
     """The value that a JSON text holds; repeated keys, NaN and Infinity are refused.
 
     Args:
         data: the text; bytes are UTF-8, with or without a byte order mark.
         name: of the text, for messages.
-        finite: False lets NaN and infinite numbers through, for a table whose reader can say where they stand.
     """
     try:
         return json.loads(
             data if isinstance(data, str) else data.decode("utf-8-sig"),
             object_pairs_hook=_without_repetition,
-            parse_float=_finite if finite else None,
-            parse_constant=_refuse_constant if finite else None,
+            parse_float=_finite,
+            parse_constant=_refuse_constant,
         )
     except UnicodeDecodeError:
         raise FileFormatError(f"{name} is not UTF-8 text, so it is no JSON") from None
@@ -178,7 +175,7 @@ def parse_json(data: bytes | str, name: str, finite: bool = True) -> Any:
         raise FileFormatError(f"{name} is not JSON that can be read: {error}") from None
 
 
-def _read_bounded(path: str | os.PathLike[str], name: str, max_bytes: int, hint: str) -> bytes:
+def _read_bounded(path: str | os.PathLike[str], name: str, max_bytes: int) -> bytes:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"a file to read must be given as a path, got {type(path).__name__}")
     try:
@@ -187,8 +184,7 @@ def _read_bounded(path: str | os.PathLike[str], name: str, max_bytes: int, hint:
         reason = error.strerror if isinstance(error, OSError) else error
         raise FileFormatError(f"cannot read {name}: {reason}") from None
     if len(data) > max_bytes:
-        way_out = f": {hint}" if hint else ""
-        raise FileFormatError(f"{name} is larger than {max_bytes // 10**6} MB, the most that is read{way_out}")
+        raise FileFormatError(f"{name} is larger than {max_bytes // 10**6} MB, the most that is read")
     return data
 
 

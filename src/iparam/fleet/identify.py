@@ -341,6 +341,7 @@ def _facts(settings: FleetSettings, recording: Recording) -> dict[str, Any]:
         "tool": str(stated.get("tool") or "")[:200] or None,
         "recorded": moment_of(str(stated.get("recorded") or "")),
         "duration": float(max(end for _, end in spans) - min(start for start, _ in spans)) if spans else None,
+        "remarks": [one.code for one in recording.remarks],
         "warnings": list(recording.warnings),
     }
 
@@ -368,5 +369,6 @@ def estimate_columns(estimate: Estimate) -> dict[str, Any]:
         "sentence": assessment["sentence"],
         "causes": [cause["cause"] for cause in assessment["causes"]],
         "cause_sentences": [cause["sentence"] for cause in assessment["causes"]],
+        "remarks": [one.code for one in estimate.remarks],
         "warnings": list(estimate.warnings),
     }

@@ -20,7 +20,7 @@ if sys.platform != "win32":
     import fcntl
 
 TABLE = "table.parquet"
-FORMAT = "iparam-fleet/3"
+FORMAT = "iparam-fleet/4"
 PHI_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 BIAS_NAMES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
@@ -43,7 +43,7 @@ SCHEMA = pa.schema(
         ("samples", pa.int64()),
         *((name, pa.float64()) for name in _NUMBERS),
         *((name, pa.string()) for name in ("verdict", "sentence")),
-        *((name, _TEXTS) for name in ("causes", "cause_sentences", "warnings")),
+        *((name, _TEXTS) for name in ("causes", "cause_sentences", "remarks", "warnings")),
         *((name, pa.string()) for name in ("error", "error_kind", "error_place", "settings", "version")),
         ("identified", _TIME),
         ("seconds", pa.float64()),

@@ -1,7 +1,6 @@
 from .choice.process_choice import choose_processes as choose_processes
 from .delay import Delay as Delay
 from .delay import estimate_delay as estimate_delay
-from .filters import butterworth_smooth as butterworth_smooth
 from .joint_process import JointProcess as JointProcess
 from .kalman import JointKalmanFilter as JointKalmanFilter
 from .kalman import kalman_smooth as kalman_smooth
@@ -14,3 +13,4 @@ from .sources import ButterworthMotion as ButterworthMotion
 from .sources import KalmanMotion as KalmanMotion
 from .sources import MotionSource as MotionSource
 from .sources import SetPointMotion as SetPointMotion
+from .sources import butterworth_smooth as butterworth_smooth

@@ -5,10 +5,12 @@ accelerometer for linear acceleration.
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
@@ -17,10 +19,9 @@ from iparam.motion.choice.effort_prediction import prediction_of
 from iparam.motion.choice.further_measurements import motion_with, with_further_measurements
 from iparam.motion.choice.prediction_choice import choose_by_prediction, widest_bandwidth
 from iparam.motion.choice.process_choice import choose_processes, highest_bandwidth
-from iparam.motion.filters import butterworth_smooth
 from iparam.motion.joint_process import JointProcess
 from iparam.motion.kalman import at_highest_bandwidth, kalman_smooth, with_passed_errors
-from iparam.motion.motion import MotionEstimate
+from iparam.motion.motion import MotionEstimate, checked_angles
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS
 from iparam.recording.followers import joint_signal, with_followers
@@ -28,6 +29,45 @@ from iparam.recording.noise_level import white_noise_level
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.robot.model import Robot
+
+_UNEVEN = 1e-3
+"""Relative deviation of the time steps beyond which samples are resampled for a filter that needs a fixed rate."""
+
+
+def butterworth_smooth(time: ArrayLike, q: ArrayLike, cutoff: float, order: int = 4) -> MotionEstimate:
+    """Low-pass the angles forwards and backwards, then differentiate the quintic spline through the result.
+
+    The amplitude response is 1 / (1 + (f / cutoff)^(2 order)), without phase shift. Unevenly spaced samples are brought
+    to their median rate by cubic interpolation first.
+
+    Args:
+        time: (T,) strictly increasing [s].
+        q: (T, n) [rad].
+        cutoff: where half of the amplitude passes [Hz], below half the sampling rate.
+        order: of the filter that is run twice.
+    """
+    from scipy.interpolate import CubicSpline, make_interp_spline
+    from scipy.signal import butter, sosfiltfilt
+
+    stamps, angles = checked_angles(time, q, 16)
+    steps = np.diff(stamps)
+    period = float(np.median(steps))
+    if not 0 < cutoff < 0.5 / period:
+        raise InputError(
+            argument="cutoff",
+            problem=f"must be between 0 and half the sampling rate, {0.5 / period:g} Hz, got {cutoff!r} Hz",
+        )
+    if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= 12:
+        raise InputError(argument="order", value=order, expected="a whole number from 1 to 12")
+    grid, even = stamps, angles
+    if np.ptp(steps) > _UNEVEN * period:
+        count = math.ceil((stamps[-1] - stamps[0]) / period) + 1
+        grid = np.linspace(stamps[0], stamps[-1], count)
+        even = CubicSpline(stamps, angles)(grid)
+    sections = butter(order, cutoff, fs=(grid.size - 1) / (grid[-1] - grid[0]), output="sos")
+    padding = min(grid.size - 1, int(3.0 / (cutoff * period)) + 1)
+    spline = make_interp_spline(grid, sosfiltfilt(sections, even, axis=0, padlen=padding), k=5)
+    return MotionEstimate(stamps, spline(stamps), spline(stamps, 1), spline(stamps, 2))
 
 
 @runtime_checkable

@@ -147,10 +147,11 @@ def expand_columns(columns: str | Sequence[str], found: int, num_joints: int | N
             names.append(word)
     if len(names) != found:
         joints = f" for {num_joints} joints" if groups else ""
-        raise InputError(f"columns {','.join(words)} are {len(names)}{joints}, but the file has {found}")
+        told = f"{','.join(words)} are {len(names)}{joints}, but the file has {found}"
+        raise InputError(argument="columns", problem=told)
     repeated = sorted({name for name in names if name != IGNORED and names.count(name) > 1})
     if repeated:
-        raise InputError(f"columns name {repeated[0]} more than once")
+        raise InputError(argument="columns", problem=f"name {repeated[0]} more than once")
     return names
 
 
@@ -161,7 +162,9 @@ def _words(columns: str | Iterable[str]) -> list[str]:
         raise InputError(argument="columns", problem=f"must name time, got {','.join(words)!r}")
     for word in words:
         if not (word in ("time", IGNORED) or _NAME.fullmatch(word) or _NUMBERED.fullmatch(word)):
-            raise InputError(f"columns holds {word!r}, which is no name; groups: {', '.join(CHANNELS)}")
+            raise InputError(
+                argument="columns", problem=f"holds {word!r}, which is no name; groups: {', '.join(CHANNELS)}"
+            )
     return words
 
 

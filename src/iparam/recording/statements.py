@@ -28,7 +28,7 @@ from iparam.recording.channels import CHANNELS, signal_of_column
 from iparam.recording.units import QUANTITIES, RATE_KEYS, UNITS, plain_unit, unit_size
 from iparam.remarks import Remark, remark
 from iparam.robot.batching import STANDARD_GRAVITY
-from iparam.robot.gravity import SAME_GRAVITY, agreed_gravity, stated_gravity
+from iparam.robot.gravity import SAME_GRAVITY, agreed_gravity, is_number, stated_gravity
 
 if TYPE_CHECKING:
     from iparam.recording.recording import Recording
@@ -128,7 +128,7 @@ def gravity_remarks(gravity: FloatArray) -> list[Remark]:
 def stated_rate(metadata: Mapping[str, Any]) -> float | None:
     """The rate of the samples that is stated [Hz]; None if there is none."""
     stated: list[Any] = [metadata.get(key) for key in RATE_KEYS]
-    return next((float(rate) for rate in stated if _is_number(rate) and rate > 0), None)
+    return next((float(rate) for rate in stated if is_number(rate) and rate > 0), None)
 
 
 def tool_frame(metadata: Mapping[str, Any]) -> str:
@@ -145,7 +145,7 @@ def stated_frames(metadata: Mapping[str, Any]) -> dict[str, str]:
 def compensated_mass(recording: Recording) -> float | None:
     """Of the loads that have been taken out of the wrench [kg]; None if none has."""
     mass: Any = recording.metadata.get(COMPENSATED)
-    return float(mass) if _is_number(mass) else None
+    return float(mass) if is_number(mass) else None
 
 
 def compensation_remarks(recording: Recording) -> list[Remark]:
@@ -177,8 +177,3 @@ def _check(key: str, unit: str, expected: str, quantities: tuple[str, ...]) -> N
         f"the metadata say {key} = {unit!r}, and the signal is taken to be in {expected!r}. If it is in {unit!r}, "
         "state that as the signal's own unit (Signal.unit), by which it is converted; else correct the metadata"
     )
-
-
-def _is_number(value: object) -> bool:
-    """Whether a value of the metadata is a number that a float can hold."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300

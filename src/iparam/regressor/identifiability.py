@@ -107,7 +107,7 @@ def base_parameters(
             counts as a combination of others.
     """
     if samples < 10:
-        raise InputError(f"samples must be at least 10, got {samples}")
+        raise InputError(argument="samples", value=samples, expected="at least 10")
     measured = range(robot.num_joints) if joints is None else joints
     if not measured or any(not 0 <= joint < robot.num_joints for joint in measured):
         raise InputError(argument="joints", value=list(measured), expected=f"some of 0..{robot.num_joints - 1}")

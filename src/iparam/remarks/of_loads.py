@@ -222,4 +222,9 @@ OF_LOADS: dict[str, Kind] = {
     ),
     "remarks-unstated": Kind(DOUBT, "The result does not say whether there were remarks. Identify the load again."),
     "above-rated-load": Kind(DOUBT, "The load of {mass:.4g} kg is above the rated load of {robot}, {rated:g} kg."),
+    "above-joint-torques": Kind(
+        DOUBT,
+        "The load of {mass:.4g} kg is more than the joints of {robot} could hold by their stated torques, {limit:.3g} "
+        "kg. Are the forces in N and the torques in N m?",
+    ),
 }

@@ -100,6 +100,6 @@ OF_RUNS: dict[str, Kind] = {
         "to the pose planned for {time:.3g} s.",
     ),
     "speed-above-limit": Kind(
-        DOUBT, "The trajectory moves {joint} at {speed:.4g} rad/s, above its limit of {limit:.4g}."
+        INFO, "The trajectory moves {joint} at {speed:.4g} rad/s, above its limit of {limit:.4g}."
     ),
 }

@@ -131,7 +131,9 @@ def tip_batch(batch: JointBatch, tip_wrench: ArrayLike | None) -> FloatArray | N
     try:
         return _flat(np.broadcast_to(wrench, (*batch.shape, 6)), 6)
     except ValueError:
-        raise InputError(f"tip_wrench {wrench.shape} does not fit the joints' batch shape {batch.shape}") from None
+        raise InputError(
+            argument="tip_wrench", problem=f"{wrench.shape} does not fit the joints' batch shape {batch.shape}"
+        ) from None
 
 
 def gravity_vector(gravity: ArrayLike) -> FloatArray:

@@ -37,7 +37,7 @@ class StandardDH:
     def __post_init__(self) -> None:
         a = as_float_array(self.a, "a")
         if a.ndim != 1 or a.size == 0:
-            raise InputError(f"a must have shape (n,) with n >= 1, got {a.shape}")
+            raise InputError(argument="a", problem=f"must have shape (n,) with n >= 1, got {a.shape}")
         offset = self.theta_offset if np.size(self.theta_offset) else np.zeros(a.size)
         for name, column in (("a", a), ("d", self.d), ("alpha", self.alpha), ("theta_offset", offset)):
             value = as_float_array(column, name)

@@ -85,7 +85,7 @@ def stated_gravity(value: Any, where: str) -> FloatArray | None:
         return None
     numbers = [value[axis] for axis in "xyz"] if isinstance(value, dict) and set(value) == set("xyz") else value
     each = numbers if isinstance(numbers, list) else [numbers]
-    if len(each) not in (1, 3) or not all(_is_number(one) for one in each):
+    if len(each) not in (1, 3) or not all(is_number(one) for one in each):
         raise ContradictionError(
             f"{where} gravity = {reprlib.repr(value)}, which is neither a vector of three numbers in base "
             "axes [m/s^2] nor its magnitude: correct it, or leave it out for 9.81 downwards"
@@ -110,6 +110,6 @@ def _positive(size: float) -> float:
     return float(size)
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
     """Whether it is a number that a float can hold."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300

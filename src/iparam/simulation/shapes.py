@@ -4,11 +4,9 @@ STL files.
 
 from __future__ import annotations
 
-import logging
 import os
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, as_bounded_array, as_float_array, frozen
-from iparam.errors import FileFormatError, InputError, MissingExtraError
+from iparam.errors import FileFormatError, InputError
 from iparam.files.limited_process import Outcome, in_limited_process
+from iparam.files.meshes import mesh_bodies
 from iparam.spatial.transforms import is_transform
 from iparam.trajectory.checks import positive_number
 
@@ -146,17 +145,19 @@ def load_solid_mesh(path: str | os.PathLike[str], scale: float = 1.0) -> SolidMe
 
 def solid_mesh(path: str, scale: float) -> Outcome:
     """The volume and the other fields of the `SolidMesh` of a file."""
+    from trimesh.util import concatenate
+
     file = Path(path)
-    return _solid(file, _read(file), scale)
-
-
-def _solid(file: Path, mesh: Any, scale: float) -> Outcome:
+    bodies = [body for _, body in mesh_bodies(file.read_bytes(), file.suffix.lower()[1:])]
+    if not bodies:
+        raise FileFormatError(f"{file}: holds no triangles")
+    mesh: Any = concatenate(bodies)
     vertices = np.asarray(mesh.vertices, dtype=np.float64)
     if not np.isfinite(vertices).all():
         raise FileFormatError(f"{file}: the mesh has a vertex that is not finite")
     extent = float(np.ptp(vertices, axis=0).max())
     _check_extent(file, extent * scale, scale)
-    mesh.merge_vertices()  # an STL file repeats a vertex for every triangle
+    mesh.merge_vertices(merge_tex=True, merge_norm=True)  # an STL file repeats a vertex for every triangle
     if not mesh.is_watertight:
         raise InputError(
             f"{file}: the mesh is not watertight, {_open_edges(mesh)} of its edges do not have exactly two triangles, "
@@ -188,22 +189,6 @@ def _signed_volume(mesh: Any) -> float:
     """Negative if the triangles face inward [unit of the file ^ 3]."""
     a, b, c = np.moveaxis(np.asarray(mesh.triangles, dtype=np.float64), 1, 0)
     return float(np.einsum("fi,fi->", a, np.cross(b, c)) / 6.0)
-
-
-def _read(file: Path) -> Any:
-    """The file's triangles as one trimesh.Trimesh."""
-    try:
-        trimesh = import_module("trimesh")
-    except ImportError:
-        raise MissingExtraError("trimesh", "mujoco") from None
-    logging.getLogger("trimesh").addHandler(logging.NullHandler())  # or Python prints its tracebacks where nobody asked
-    mesh = trimesh.load(file, file_type=file.suffix.lower()[1:], force="mesh", skip_materials=True)
-    count, faces = len(mesh.vertices), np.asarray(mesh.faces)
-    if faces.size and not (faces.min() >= 0 and faces.max() < count):
-        raise FileFormatError(f"{file}: has a triangle with vertex {faces.max() + 1} of {count}")
-    if not faces.size:
-        raise FileFormatError(f"{file}: holds no triangles")
-    return mesh
 
 
 def _check_extent(file: Path, extent: float, scale: float) -> None:

@@ -28,4 +28,3 @@ from .transforms import rotation_from_rpy as rotation_from_rpy
 from .transforms import rpy_from_rotation as rpy_from_rotation
 from .transforms import skew as skew
 from .transforms import transform_from as transform_from
-from .transforms import unskew as unskew

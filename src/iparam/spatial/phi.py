@@ -50,9 +50,3 @@ def phi_from_pseudo_inertia(J: ArrayLike) -> FloatArray:
     second_moment = matrix[..., :3, :3]
     inertia = np.trace(second_moment, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - second_moment
     return np.concatenate([matrix[..., 3, 3:], matrix[..., :3, 3], inertia[..., _ROW, _COLUMN]], axis=-1)
-
-
-def phi_map(T: FloatArray) -> FloatArray:
-    """(10, 10) that takes phi to that of the body under an affine map T (4, 4); it may stretch, or change units."""
-    basis = pseudo_inertia_from_phi(np.eye(10))
-    return np.asarray(phi_from_pseudo_inertia(T @ basis @ T.T).T)

@@ -28,16 +28,6 @@ def skew(v: ArrayLike) -> FloatArray:
     return matrix
 
 
-def unskew(m: ArrayLike) -> FloatArray:
-    """(..., 3) the v of m = [v], from a skew-symmetric m (..., 3, 3); InputError if its symmetric part is not 0."""
-    matrix = as_float_array(m, "m", (3, 3))
-    flipped = np.swapaxes(matrix, -1, -2)
-    size = np.abs(matrix).max(axis=(-1, -2))
-    refuse_unless(np.abs(matrix + flipped).max(axis=(-1, -2)) <= RIGID_TOLERANCE * size, "m is not skew-symmetric")
-    odd = 0.5 * matrix - 0.5 * flipped
-    return np.stack([odd[..., 2, 1], odd[..., 0, 2], odd[..., 1, 0]], axis=-1)
-
-
 def is_rotation(R: ArrayLike, tol: float = RIGID_TOLERANCE) -> bool | NDArray[np.bool_]:
     """Whether R (..., 3, 3) is a rotation: every entry of R R^T is within ``tol`` of the identity's, and det R > 0."""
     return answer(_rotation_mask(as_float_array(R, "R", (3, 3)), _tolerance(tol)))

@@ -44,8 +44,33 @@ def combine(basis: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
     return motion
 
 
+class WithHarmonics(Trajectory):
+    """A trajectory whose dataclass has q0 (n,), the coefficients a and b (n, K), and a duration: it checks them."""
+
+    q0: FloatArray
+    a: FloatArray
+    b: FloatArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "q0", joint_vector(self.q0, "q0"))
+        a, b = coefficient_pair(self.a, self.b, self.num_joints)
+        object.__setattr__(self, "a", a)
+        object.__setattr__(self, "b", b)
+        object.__setattr__(self, "duration", positive_number(self.duration, "duration", "s"))
+
+    @property
+    def num_joints(self) -> int:
+        """n, the number of joints."""
+        return self.q0.size
+
+    @property
+    def num_harmonics(self) -> int:
+        """K, the number of harmonics."""
+        return int(self.a.shape[1])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class HarmonicSeries(Trajectory):
+class HarmonicSeries(WithHarmonics):
     """q(t) = q0 + functions(t) @ [a, b]; a subclass says which functions.
 
     Attributes:
@@ -63,22 +88,8 @@ class HarmonicSeries(Trajectory):
     duration: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "q0", joint_vector(self.q0, "q0"))
-        a, b = coefficient_pair(self.a, self.b, self.num_joints)
-        object.__setattr__(self, "a", a)
-        object.__setattr__(self, "b", b)
+        super().__post_init__()
         object.__setattr__(self, "base_freq", positive_number(self.base_freq, "base_freq", "Hz"))
-        object.__setattr__(self, "duration", positive_number(self.duration, "duration", "s"))
-
-    @property
-    def num_joints(self) -> int:
-        """n, the number of joints."""
-        return self.q0.size
-
-    @property
-    def num_harmonics(self) -> int:
-        """K, the number of harmonics."""
-        return int(self.a.shape[1])
 
     @classmethod
     def basis(cls, times: ArrayLike, num_harmonics: SupportsIndex, base_freq: float, duration: float) -> FloatArray:

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
 from iparam.trajectory.checks import coefficient_pair, harmonic_count, joint_vector, positive_number
-from iparam.trajectory.fourier import combine, harmonic_basis
-from iparam.trajectory.trajectory import Trajectory
+from iparam.trajectory.fourier import WithHarmonics, combine, harmonic_basis
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IntegratedFourierTrajectory(Trajectory):
+class IntegratedFourierTrajectory(WithHarmonics):
     """q(t) = q0 + sum_k (a_k / (w k) sin(w k t) - b_k / (w k) cos(w k t)) with w = 2 pi / duration.
 
     The coefficients are those of the velocity, dq(t) = sum_k (a_k cos(w k t) + b_k sin(w k t)). Any are accepted here;
@@ -34,13 +33,6 @@ class IntegratedFourierTrajectory(Trajectory):
     a: FloatArray
     b: FloatArray
     duration: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "q0", joint_vector(self.q0, "q0"))
-        a, b = coefficient_pair(self.a, self.b, self.num_joints)
-        object.__setattr__(self, "a", a)
-        object.__setattr__(self, "b", b)
-        object.__setattr__(self, "duration", positive_number(self.duration, "duration", "s"))
 
     @classmethod
     def with_initial_conditions(
@@ -100,16 +92,6 @@ class IntegratedFourierTrajectory(Trajectory):
             ) from None
         a, b = generator.uniform(-bound, bound, shape)
         return cls.with_initial_conditions(pose, a, b, duration)
-
-    @property
-    def num_joints(self) -> int:
-        """n, the number of joints."""
-        return self.q0.size
-
-    @property
-    def num_harmonics(self) -> int:
-        """K, the number of harmonics."""
-        return int(self.a.shape[1])
 
     @property
     def base_freq(self) -> float:

@@ -78,7 +78,9 @@ def apply_jerk_limit(samples: ArrayLike, t_blend: float, dt: float) -> FloatArra
     """
     positions = as_float_array(samples, "samples")
     if positions.ndim != 2 or len(positions) < 2:
-        raise InputError(f"samples must have shape (T, n), at least two poses, got {positions.shape}")
+        raise InputError(
+            argument="samples", problem=f"must have shape (T, n), at least two poses, got {positions.shape}"
+        )
     step = positive_number(dt, "dt", "s")
     times = np.arange(float(len(positions))) * step
     blend = _checked_time(t_blend, "t_blend", float(times[-1]))

@@ -14,8 +14,11 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError
+from iparam.plotting.time_plots import Panel, time_figure
 from iparam.trajectory.checks import MAX_SAMPLES, TIME_SLACK, positive_number, times_within
-from iparam.trajectory.display import motion_figure
+
+PLOTTED_POINTS = 1001
+"""Samples that a motion is drawn with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +131,15 @@ class Trajectory(ABC):
         Raises:
             MissingExtraError: matplotlib is not installed.
         """
-        return motion_figure(self)
+        samples = self.evaluate(np.linspace(0.0, self.duration, PLOTTED_POINTS))
+        drawn = (("q [rad]", samples.q), ("dq [rad/s]", samples.dq), ("ddq [rad/s^2]", samples.ddq))
+        joints = range(samples.num_joints)
+        return time_figure(
+            [
+                Panel(title, samples.time, values, tuple(f"{title.split()[0]}{joint}" for joint in joints))
+                for title, values in drawn
+            ]
+        )
 
     def __repr__(self) -> str:
         harmonics = f", {count} harmonics" if (count := getattr(self, "num_harmonics", None)) else ""

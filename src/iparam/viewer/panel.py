@@ -229,7 +229,7 @@ def load_text(view: View) -> str:
     return (
         f"{table}\n\n± are 95 % intervals, the centre of mass is in the axes of the tool, I1 to I3 are the "
         "principal moments of inertia about it. The box and the ellipsoid have the load's mass and "
-        "inertia; the red ellipsoids hold the centre of mass and the ends of the principal axes with 95 %."
+        "inertia; the red ellipsoid holds the centre of mass with 95 %."
         f"{' The parts of a shape are drawn, the denser the darker.' if _density_rows(view) else ''}"
     )
 

@@ -164,6 +164,13 @@ def test_an_interrupted_writer_leaves_nothing(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(KeyboardInterrupt):
         write_bag(simple(), tmp_path / "bag")
     assert list(tmp_path.iterdir()) == []
+    write_bag(simple(), tmp_path / "bag")
+    before = (tmp_path / "bag" / "bag.mcap").read_bytes()
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        write_bag(simple(), tmp_path / "bag", overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["bag"]
+    assert (tmp_path / "bag" / "bag.mcap").read_bytes() == before
 
 
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])

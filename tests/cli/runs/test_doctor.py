@@ -43,3 +43,5 @@ def test_a_reversed_wrench_is_red_and_named(here: Path, capsys: pytest.CaptureFi
     assert found["verdict"] == "refuted"
     assert "wrench-sign" in [cause["cause"] for cause in found["causes"]]
     assert {check["level"] for check in found["checks"]} <= {None, "amber", "red"}
+    assert [rule["rule"] for rule in found["rules"] if not rule["passed"]] == ["refutations"]
+    assert all(set(one) == {"code", "severity", "message", "values", "fix"} for one in found["remarks"])

@@ -18,7 +18,7 @@ from doubles.ur_controller.urscript import ScriptReader
 import iparam
 from iparam.bridges.ur.rtde.fields import Recipe
 from iparam.errors import InputError
-from iparam.export.controllers.urscript import to_urscript
+from iparam.export.controllers import to_urscript
 from iparam.export.load import IdentifiedLoad
 from iparam.sensing.noise import noise_preset
 from iparam.simulation import Payload

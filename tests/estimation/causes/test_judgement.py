@@ -231,7 +231,7 @@ def test_a_sound_run_is_accused_of_nothing(seed: int, sound_run: Run, robot: ipa
     assert found.refutation is None
 
 
-def test_a_load_that_no_joint_could_hold(sound_run: Run, robot: iparam.Robot) -> None:
+def test_a_load_that_no_arm_carries(sound_run: Run, robot: iparam.Robot) -> None:
     found = iparam.identify_payload(sound_run(edit=lambda w, _: 1000.0 * w), robot)
     assert found.refutation is not None
     assert [cause.cause for cause in found.causes] == ["units", "too-heavy"]
@@ -255,6 +255,22 @@ def test_a_load_above_the_rating_is_remarked_and_not_refuted(
     assert (remark.code, str(remark.severity)) == ("above-rated-load", "info" if simulated else "doubt")
     assert remark.values == {"mass": found.mass, "robot": "ur5e", "rated": 5.0}
     assert found.assessment["verdict"] == ("good" if simulated else "usable")
+
+
+@pytest.mark.parametrize("torque", [150.0, 1.0])
+def test_a_load_above_the_stated_torques_is_remarked_and_not_refuted(
+    torque: float, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    """Also where the description of the arm has torques that somebody made up."""
+    arm = dataclasses.replace(robot, limits=dataclasses.replace(robot.limits, torque=np.full(6, torque)))
+    times = 1.5 * torque
+    found = iparam.identify_payload(sound_run(edit=lambda w, _: times * w), arm)
+    assert found.refutation is None
+    assert found.mass == pytest.approx(times * load.mass, rel=1e-2)
+    said = {one.code: one for one in found.remarks}
+    assert said["above-joint-torques"].values["limit"] == pytest.approx(torque / (9.81 * 0.1 * arm.reach), rel=1e-9)
+    assert str(said["above-joint-torques"].severity) == "doubt"
+    assert found.assessment["verdict"] == "usable"
 
 
 def test_a_small_mistake_widens_the_intervals(

@@ -80,6 +80,16 @@ def test_a_load_is_weighed_at_rest(method: str) -> None:
     assert result.refutation is None
 
 
+def test_a_load_above_the_rating_is_remarked_and_not_refuted() -> None:
+    arm = Arm(OnlineSettings(bias="none"))
+    arm.stay(InertialParameters(8.1, HEAVY.center_of_mass, HEAVY.inertia_about_com), 1.0)
+    found = arm.identifier.result()
+    assert found is not None
+    assert "above-rated-load" in [one.code for one in found.remarks]
+    assert found.refutation is None
+    assert found.mass == pytest.approx(8.1, rel=0.01)
+
+
 def test_the_centre_of_mass_takes_two_orientations() -> None:
     arm = Arm(OnlineSettings(bias="none"))
     arm.stay(HEAVY, 1.0)

@@ -16,6 +16,7 @@ from iparam.estimation.shape.estimator import contradiction, with_data
 from iparam.estimation.shape.posterior import ShapeModel, shape_posterior
 from iparam.remarks import Remark
 from iparam.spatial.consistency import is_physically_consistent
+from iparam.spatial.phi import phi_from_pseudo_inertia, pseudo_inertia_from_phi
 from iparam.spatial.transforms import exp_se3
 
 AT_REST = np.diag([1e3, *[1e4] * 3, *[0.0] * 6])[:4]
@@ -49,7 +50,7 @@ def test_nothing_depends_on_the_frame_or_on_the_unit_of_volume(hammer: Shape) ->
     np.testing.assert_allclose(other.phi, found.phi, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(other.covariance, found.covariance, rtol=1e-4, atol=1e-12)
     T = exp_se3([0.3, -0.5, 0.9, 0.0, 0.0, 0.0])  # turned about the origin: rows turn along
-    turn = iparam.spatial.phi.phi_map(T)
+    turn = phi_from_pseudo_inertia(T @ pseudo_inertia_from_phi(np.eye(10)) @ T.T).T
     rows = AT_REST @ np.linalg.inv(turn)
     there = shape_posterior(hammer.placed(T), DataRows(rows, AT_REST @ phi), 1.1)
     np.testing.assert_allclose(there.phi, turn @ found.phi, rtol=1e-4, atol=1e-6)

@@ -109,6 +109,16 @@ def test_scatter_between_the_rests_widens_the_intervals_and_is_said() -> None:
     assert all(values["factor"] > 1.0 for values in said)
 
 
+def test_a_load_above_the_rating_is_remarked_and_not_refuted() -> None:
+    recording = recording_of(POSES)
+    signal = recording.signal("wrench")
+    heavy = recording.with_signal("wrench", time=signal.time, values=4.5 * signal.values)
+    found = identify_static(heavy, UR5E)
+    assert [one.code for one in found.remarks] == ["above-rated-load"]
+    assert found.refutation is None
+    assert found.mass == pytest.approx(8.1, rel=0.05)
+
+
 def test_vibration_after_an_arrival_is_left_out() -> None:
     recording = recording_of(POSES, noise=0.0)
     signal = recording.signal("wrench")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from iparam.errors import FileFormatError
+from iparam.files.reading_limit import TooLargeError
 from iparam.robot.collision.geometry import mesh_triangles
 
 CORNERS = np.array([[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]], [[0.0, 0.0, 3.0], [1.0, 0.5, 0.0], [0, 2, 0]]])
@@ -111,4 +112,12 @@ def test_a_scene_with_a_part_in_very_many_places_is_refused(tmp_path: Path) -> N
     faces = TRIANGLES.replace("0 1 2 0 2 3", "0 1 2 0 2 3 " * 20_000)
     path.write_text(COLLADA.format(faces=faces, places=ONCE * 1000), encoding="utf-8")
     with pytest.raises(FileFormatError, match="very many places"):
+        mesh_triangles(path)
+
+
+def test_a_count_that_stands_for_gigabytes_takes_none_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "counted.dae"
+    faces = POLYLIST.replace("<vcount>4<", f"<vcount>{10**8}<")
+    path.write_text(COLLADA.format(faces=faces, places=ONCE), encoding="utf-8")
+    with pytest.raises(TooLargeError):
         mesh_triangles(path)

@@ -76,18 +76,17 @@ class StreamDiagnostics:
 
     Args:
         node: of it.
-        matcher: of its topics; None before there is one, see `follow`.
     """
 
-    def __init__(self, node: Node, matcher: SampleMatcher | None = None) -> None:
+    def __init__(self, node: Node) -> None:
         self.latency = LatencyWindow()
-        self._node, self._matcher = node, SampleMatcher() if matcher is None else matcher
+        self._node, self._matcher = node, SampleMatcher()
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT_QOS, event_callbacks=QUIET)
         self._before, self._at = 0, time.monotonic()
         self._last: float | None = None  # until it is first published, a node starts and cannot have any
 
     def follow(self, matcher: SampleMatcher) -> None:
-        """Count what another matcher does from now on."""
+        """Count what a matcher does from now on."""
         self._matcher, self._before = matcher, 0
 
     def processed(self, received: int) -> None:

@@ -23,7 +23,6 @@ _OTHERWISE = {
     "mass": ("payload_mass",),
     "scale": ("mesh_scale", "shape_scale", "amplitude"),
     "displacement": ("max_displacement",),
-    "segments": ("shape_parts",),
     "joint_angle": ("angle_noise",),
     "blend_time": ("blend",),
 }

@@ -122,10 +122,11 @@ class SensorPlaceOptions(MadeWithSetup):
     def sensor_place(self) -> Correction:
         """What turns its wrench into one in the tool frame about its origin."""
         return iparam.sensing.Correction(
-            sensor_rotation=_three(self.sensor_rotation, "--sensor-rotation", "roll, pitch and yaw [deg]"),
-            sensor_offset=_three(self.sensor_offset, "--sensor-offset", "x y z in the tool frame [m]"),
+            sensor_rotation=three_of(self.sensor_rotation, "--sensor-rotation", "roll, pitch and yaw [deg]"),
+            sensor_offset=three_of(self.sensor_offset, "--sensor-offset", "x y z in the tool frame [m]"),
         )
 
 
-def _three(values: tuple[float, ...], option: str, meaning: str) -> tuple[float, ...] | None:
+def three_of(values: tuple[float, ...], option: str, meaning: str) -> tuple[float, ...] | None:
+    """The three numbers of an option; None if it is not given."""
     return tuple(exact_count(values, option, meaning, 3).tolist()) if values else None

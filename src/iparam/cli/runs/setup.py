@@ -12,8 +12,8 @@ from tyro.conf import arg
 import iparam
 from iparam.cli.console.printing import AsJson, note, print_json, print_line
 from iparam.cli.console.written_files import Overwrite, Writes
-from iparam.cli.options.joint_state import exact_count, robot_of
-from iparam.cli.options.mounting import MountingOptions
+from iparam.cli.options.joint_state import robot_of
+from iparam.cli.options.mounting import MountingOptions, three_of
 from iparam.cli.options.payload import read_load
 from iparam.errors import FileFormatError, InputError, StatedPathError
 from iparam.files.kind import FileKind
@@ -82,8 +82,8 @@ class WriteSetup(MountingOptions):
             base=self.base,
             mounting=self._mounting() if self.mounting else None,
             gravity=self._numbers() or None,
-            sensor_rotation=_three(self.sensor_rotation, "--sensor-rotation", "roll, pitch and yaw [deg]"),
-            sensor_offset=_three(self.sensor_offset, "--sensor-offset", "x y z in the tool frame [m]"),
+            sensor_rotation=three_of(self.sensor_rotation, "--sensor-rotation", "roll, pitch and yaw [deg]"),
+            sensor_offset=three_of(self.sensor_offset, "--sensor-offset", "x y z in the tool frame [m]"),
             measures=self.measures,
             wrench_frame=self.wrench_frame,
             sensor=self.sensor,
@@ -109,7 +109,3 @@ class WriteSetup(MountingOptions):
         if mass is not None:
             print_line(f"gripper   {mass:.4g} kg")
         print_line(f"setup     {self.output}; with any command: --setup {self.output}")
-
-
-def _three(values: tuple[float, ...], option: str, meaning: str) -> tuple[float, ...] | None:
-    return tuple(exact_count(values, option, meaning, 3).tolist()) if values else None

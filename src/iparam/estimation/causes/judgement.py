@@ -92,7 +92,7 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
         drift: of the sensor's bias, if one was estimated along.
     """
     reason = _plain_reason(run, estimate)
-    told = (*_compensated(run, estimate, drift), *_too_heavy(run, estimate))
+    told = (*_compensated(run, estimate, drift), *_too_heavy(estimate))
     weighing = _weighing(run)
     if weighing is not None:
         return _judged_by_weight(run, weighing, estimate, reason, told)
@@ -120,7 +120,7 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
         told = (*_too_little(estimate), *told)
     elif nothing or not causes.found:
         told = (*told, *_too_little(estimate))
-    if _too_heavy(run, estimate):  # which explains more than any other mistake but that of units
+    if _too_heavy(estimate):  # which explains more than any other mistake but that of units
         told = tuple(sorted(told, key=lambda one: {"units": 0, "too-heavy": 1}.get(one.cause, 2)))
     if estimate.complete and not reason:
         moves = _reaching(estimate, _moves(examined, causes))
@@ -187,7 +187,7 @@ def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:
         no_load(run.robot, estimate)
         or shows_no_body(estimate)
         or too_little_explained(run.problem, estimate)
-        or too_heavy(run.robot, estimate)
+        or too_heavy(estimate)
     )
 
 
@@ -242,8 +242,8 @@ def _upside_down(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
     return (Cause("wrench-sign", said, rms, rms, {"measures": other}),)
 
 
-def _too_heavy(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
-    sentence, rms = too_heavy(run.robot, estimate), _force_rms(estimate)
+def _too_heavy(estimate: Estimate) -> tuple[Cause, ...]:
+    sentence, rms = too_heavy(estimate), _force_rms(estimate)
     return (Cause("too-heavy", sentence, rms, rms),) if sentence else ()
 
 

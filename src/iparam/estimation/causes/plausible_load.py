@@ -7,7 +7,7 @@ import numpy as np
 from iparam.estimation.assessment.refutation import shows_no_body
 from iparam.estimation.estimate import Estimate
 from iparam.recording.recording import Recording
-from iparam.remarks import Remark, Severity
+from iparam.remarks import Remark, Severity, remark
 from iparam.robot.catalog.lookup import rated_load, rating_remarks
 from iparam.robot.model import Robot
 from iparam.rounding import NORMAL_95
@@ -31,7 +31,7 @@ SHORTEST_LEVER = 0.1
 
 
 def largest_load(robot: Robot | None) -> float:
-    """The heaviest load that the joints of an arm could hold [kg]."""
+    """The heaviest load that the joints of an arm could hold by their stated torques [kg]; `HEAVIEST` at most."""
     if robot is None:
         return HEAVIEST
     turning = [joint.kind == "revolute" for joint in robot.moving_joints]
@@ -60,17 +60,25 @@ def expected_load(robot: Robot | None) -> float:
     return largest_load(robot) if rated is None else OVERLOAD * rated
 
 
-def too_heavy(robot: Robot | None, estimate: Estimate) -> str:
-    """A sentence if the joints of an arm could not hold a load; "" where they could."""
-    limit = largest_load(robot)
-    if not estimate.mass - SURE * estimate.standard_deviation.mass > limit:
+def too_heavy(estimate: Estimate) -> str:
+    """A sentence if a load is heavier than any but the largest arms carry; "" where it is not."""
+    if not estimate.mass - SURE * estimate.standard_deviation.mass > HEAVIEST:
         return ""
-    name = "the arm" if robot is None else robot.name
-    return f"The joints of {name} could hold {limit:.3g} kg at most, and it would have carried {estimate.mass:.4g} kg."
+    return f"The load would be {estimate.mass:.4g} kg, and all but the largest arms carry {HEAVIEST:g} kg at most."
 
 
-def load_remarks(robot: Robot | None, estimate: Estimate, recording: Recording) -> tuple[Remark, ...]:
-    """A remark if a load is heavier than the maker of the arm allows: a simulated arm may carry it."""
-    severity = Severity.INFO if recording.metadata.get("source") == "simulation" else None
-    surely = rating_remarks(robot, estimate.mass - SURE * estimate.standard_deviation.mass)
-    return rating_remarks(robot, estimate.mass, severity) if surely else ()
+def load_remarks(
+    robot: Robot | None, mass: float, deviation: float, recording: Recording | None = None
+) -> tuple[Remark, ...]:
+    """Remarks if a load is heavier than the maker of the arm allows, or than its joints could hold by their stated
+    torques. No data sheet refutes data, and a simulated arm may carry any load.
+    """
+    if robot is None:
+        return ()
+    simulated = recording is not None and recording.metadata.get("source") == "simulation"
+    severity = Severity.INFO if simulated else None
+    surely, limit = mass - SURE * deviation, largest_load(robot)
+    said = rating_remarks(robot, mass, severity) if rating_remarks(robot, surely) else ()
+    if surely > limit:
+        said += (remark("above-joint-torques", severity, mass=mass, robot=robot.name, limit=limit),)
+    return said

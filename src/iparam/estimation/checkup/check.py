@@ -70,5 +70,7 @@ class Checkup:
                 for one in self.checks
             ],
             "causes": [cause.to_document() for cause in self.causes],
+            "remarks": [] if self.estimate is None else [one.to_document() for one in self.estimate.remarks],
             "verdict": None if self.estimate is None else self.estimate.assessment["verdict"],
+            "rules": [] if self.estimate is None else self.estimate.assessment["rules"],
         }

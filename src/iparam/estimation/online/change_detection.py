@@ -148,6 +148,7 @@ class ChangeDetector:
         self._seen = np.zeros((2, LEVELS))  # windows in motion, and their scatter, while not trusted
         self._waiting: deque[tuple[int, SampleSums]] = deque()
         self._latest: dict[int, Evidence] = {}
+        self._response: SampleSums | None = None  # of the window that bounds an undetected change, to be weighed
         self._recent: Evidence | None = None
         self._undetected: FloatArray | None = None
 
@@ -168,11 +169,16 @@ class ChangeDetector:
         if self._grain in levels:
             window = history.latest(self._grain, KEPT)
             known = window is not None and window.before is not None and window.telling
-            self._recent = self._weigh(window, self._grain + 2)[0] if known and window is not None else None
-            self._undetected = None
+            self._response = window if known else None
+            if not known:
+                self._recent = self._undetected = None
 
     def examine(self, history: SampleHistory) -> Change | None:
-        """Look at a window that waits for it; the change, if there was one."""
+        """Look at one window that waits for it, if any does; the change, if there was one."""
+        if self._response is not None:
+            self._recent, _ = self._weigh(self._response, self._grain + 2)
+            self._response = self._undetected = None
+            return None
         if not self._waiting:
             return None
         level, window = self._waiting.popleft()

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, UnknownNameError
+from iparam.estimation.causes.plausible_load import load_remarks
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.recursive import RecursiveLeastSquaresState, RecursiveState
 from iparam.estimation.estimators.recursive_total import RecursiveTotalLeastSquaresState
@@ -183,7 +184,9 @@ class OnlineIdentifier:
         if self._present is None or not self._present.known[:NUM_PARAMETERS].any():
             return None
         found = online_result(self.settings.method, self._present, self._moments, self.noise)
-        return replace(found, robot=self._robot.name, frame=self._robot.tool_frame)
+        heavy = load_remarks(self._robot, found.mass, found.standard_deviation.mass)
+        remarks = (*found.remarks, *heavy)
+        return replace(found, remarks=remarks, robot=self._robot.name, frame=self._robot.tool_frame)
 
     def quality(self) -> OnlineQuality | None:
         """How good the present estimate is, or None while there is none; cheaper than `result`."""
@@ -234,10 +237,10 @@ class OnlineIdentifier:
             self._history.add(whole, y, self._error_rate if self._calm < RESTING else None, telling)
         found = self._estimate(motion.time)
         if self.settings.restart:
+            # One of both with a sample, so that each takes about as long.
             if self._history.full:
                 self._detector.completed(self._history, self._history.close(self._belief()))
-            change = self._detector.examine(self._history)
-            if change is not None:
+            elif (change := self._detector.examine(self._history)) is not None:
                 self._restart(motion.time, change)
                 return None
         return found

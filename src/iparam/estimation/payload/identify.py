@@ -152,7 +152,7 @@ def identify_payload(
         remarks=(
             *estimate.remarks,
             *(() if arm is None else _size_remarks(estimate, arm)),
-            *load_remarks(arm, estimate, recording),
+            *load_remarks(arm, estimate.mass, estimate.standard_deviation.mass, recording),
         ),
         robot=robot if isinstance(robot, str) else recording.robot or ("" if arm is None else arm.name),
         frame=SENSOR_FRAME if arm is None else arm.tool_frame,

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, frozen
 from iparam.errors import ContradictionError, InputError
 from iparam.estimation.assessment.verdict import first_rules, refuting
+from iparam.estimation.causes.plausible_load import load_remarks
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
@@ -189,7 +190,11 @@ def identify_static(
         rests, regressors, turned, down, num_poses, (*wrench_remarks(recording), *checked.remarks), joint_axes=axes
     )
     return dataclasses.replace(
-        found, robot=recording.robot or robot.name, frame=robot.tool_frame, measurements=_marks(recording)
+        found,
+        remarks=(*found.remarks, *load_remarks(robot, found.mass, found.standard_deviation.mass, recording)),
+        robot=recording.robot or robot.name,
+        frame=robot.tool_frame,
+        measurements=_marks(recording),
     )
 
 

@@ -168,7 +168,10 @@ def identify_payload_from_torque(
         frame=robot.tool_frame,
         measurements=(loaded.signal(effort).fingerprint,),
         path=motion_path(loaded),
-        remarks=(*found.estimate.remarks, *load_remarks(robot, found.estimate, loaded)),
+        remarks=(
+            *found.estimate.remarks,
+            *load_remarks(robot, found.estimate.mass, found.estimate.standard_deviation.mass, loaded),
+        ),
     )
     return dataclasses.replace(found, estimate=estimate)
 
@@ -227,7 +230,7 @@ def _refutation(
     the load negative. Least squares therefore need not be repeated for it.
     """
     size = float(np.linalg.norm(rms))
-    if reason := too_heavy(robot, estimate):
+    if reason := too_heavy(estimate):
         mass = 1e-3 * float(estimate.mass)
         said = f"Torques in N mm would make it {mass:.4g} kg: state the unit in the header, as in tau0 [Nmm]."
         heavy = (Cause("too-heavy", reason, size, size),)

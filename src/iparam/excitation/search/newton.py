@@ -15,13 +15,15 @@ from iparam.excitation.search.barrier import BarrierFunction, Expansion, Smoothi
 ACCEPT, GOOD, POOR = 0.05, 0.7, 0.25
 """Ratios of obtained to predicted decrease above which a step is taken, and the trust region grows or shrinks."""
 
+MOST_STEPS = 40
+"""At one smoothing."""
+
 
 def minimize_along_path(
     function: BarrierFunction,
     x: FloatArray,
     path: Sequence[Smoothing],
     stop: Callable[[FloatArray], bool],
-    steps_each: int = 40,
 ) -> FloatArray:
     """Follow the minimum of ``function`` from smooth to sharp.
 
@@ -30,7 +32,6 @@ def minimize_along_path(
         x: (v,) strictly feasible start.
         path: smoothings, from coarse to fine.
         stop: called with every new iterate; True ends the search there.
-        steps_each: most Newton steps at one smoothing.
 
     Returns:
         (v,) the last iterate, strictly feasible on the function's grids.
@@ -38,7 +39,7 @@ def minimize_along_path(
     for smoothing in path:
         radius = 1.0
         value = function.value(x, smoothing)
-        for _ in range(steps_each):
+        for _ in range(MOST_STEPS):
             model = _ScaledModel(function.expand(x, smoothing))
             gain, ratio, size = 0.0, 0.0, radius
             for _ in range(25):

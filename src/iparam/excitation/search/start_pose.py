@@ -120,7 +120,7 @@ class _Judge:
 
     def scores(self, poses: FloatArray) -> FloatArray:
         """(P,) 1 where poses (P, n) have enough of everything, 0 or less where a constraint is not kept."""
-        still = _at_rest(poses)
+        still = at_rest(poses)
         rooms = [
             (item.margins(still) / enough).min(axis=1, initial=1.0)
             for item, enough in zip(self._constraints, self._enough, strict=True)
@@ -139,7 +139,7 @@ class _Judge:
 
     def refusal(self, pose: FloatArray) -> str:
         """Why the best pose (n,) will not do."""
-        still = _at_rest(pose[None])
+        still = at_rest(pose[None])
         rooms = [
             float((item.margins(still) / enough).min())
             for item, enough in zip(self._constraints, self._enough, strict=True)
@@ -171,9 +171,11 @@ def _enough(constraint: Constraint, sample: FloatArray | None) -> FloatArray:
     usual = np.full(len(constraint.labels), DISTANCE)
     if sample is None:
         return usual
-    possible = np.quantile(constraint.margins(_at_rest(sample)), 0.75, axis=0)
+    possible = np.quantile(constraint.margins(at_rest(sample)), 0.75, axis=0)
     return np.asarray(np.where(possible > 0.0, np.minimum(usual, np.maximum(possible, 1e-3)), usual))
 
 
-def _at_rest(poses: FloatArray) -> MotionArrays:
-    return MotionArrays(np.ascontiguousarray(poses), *(np.zeros_like(poses) for _ in range(3)))
+def at_rest(poses: FloatArray) -> MotionArrays:
+    """Poses (P, n) as a motion that stands still."""
+    q = np.array(poses)  # writable copies: the native core takes no others
+    return MotionArrays(q, *(np.zeros_like(q) for _ in range(3)))

@@ -4,6 +4,8 @@ where the text is sound, line by line where it is not.
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -174,7 +176,7 @@ def _parse_sound(
 def _parse_lines(
     lines: Sequence[bytes], num_columns: int, delimiter: str, first_line: int, wanted: Sequence[int]
 ) -> NumberRows:
-    rows = [(first_line + i, _cells(line, delimiter)) for i, line in enumerate(lines) if line.strip()]
+    rows = [(first_line + i, _cells(line, delimiter, num_columns)) for i, line in enumerate(lines) if line.strip()]
     whole = [(number, cells) for number, cells in rows if len(cells) == num_columns]
     good: list[tuple[int, list[float], list[bool]]] = []
     text_lines, text = [], ""
@@ -198,8 +200,13 @@ def _parse_lines(
     )
 
 
-def _cells(line: bytes, delimiter: str) -> list[str]:
-    return [cell.strip().strip('"') for cell in line.decode("utf-8", errors="replace").split(delimiter)]
+def _cells(line: bytes, delimiter: str, num_columns: int) -> list[str]:
+    text = line.decode("utf-8", errors="replace")
+    cells = text.split(delimiter)
+    if '"' in text and len(cells) != num_columns:  # a text may have the delimiter in it
+        with contextlib.suppress(csv.Error):
+            cells = next(csv.reader([text], delimiter=delimiter, skipinitialspace=True), cells)
+    return [cell.strip().strip('"') for cell in cells]
 
 
 def _number(cell: str) -> float | None:

@@ -29,17 +29,20 @@ from iparam.recording.channels import (
 from iparam.recording.signal import Signal
 from iparam.remarks import Remark, messages, remark
 
+MOST_LISTED = 8
+"""Places that a message names."""
 
-def listed(numbers: NDArray[np.int64] | Sequence[int], most: int = 8) -> str:
+
+def listed(numbers: NDArray[np.int64] | Sequence[int]) -> str:
     """Increasing numbers for a message: the first few, runs joined, and how many places more there are."""
     array = np.asarray(numbers, dtype=np.int64)
     starts = np.flatnonzero(np.diff(array, prepend=array[:1] - 2) != 1)
-    ends = np.append(starts[1 : most + 1], array.size)[:most] - 1
+    ends = np.append(starts[1 : MOST_LISTED + 1], array.size)[:MOST_LISTED] - 1
     parts = [
         str(array[first]) if first == last else f"{array[first]}-{array[last]}"
-        for first, last in zip(starts[:most], ends, strict=False)
+        for first, last in zip(starts[:MOST_LISTED], ends, strict=False)
     ]
-    return ", ".join(parts) + (f" and {starts.size - most} more places" if starts.size > most else "")
+    return ", ".join(parts) + (f" and {starts.size - MOST_LISTED} more places" if starts.size > MOST_LISTED else "")
 
 
 _DIGITS = re.compile(r"\d+")

@@ -254,14 +254,14 @@ def column_of_dates(lines: Sequence[bytes], names: Sequence[str], layout: Layout
 
 
 def delimiter(lines: Sequence[bytes]) -> str:
-    """What parts the cells: of tabs, semicolons and commas the first that the first line and most others have."""
-    looked_at = [re.sub(rb"([,;])[ \t]+", rb"\1", line.strip()) for line in lines[:20]]
+    """What parts the cells: of tabs, semicolons, bars and commas the first that the first line and most others have."""
+    looked_at = [re.sub(rb"([,;|])[ \t]+", rb"\1", line.strip()) for line in lines[:20]]
     if not looked_at:
         return ","
     words = [line.split() for line in looked_at]
     blanks = len(words[0]) > 1 and len({len(line) for line in words}) == 1
     decimal_commas = blanks and all(map(_COMMA_NUMBER.fullmatch, words[-1]))
-    for mark in (b"\t", b";", b","):
+    for mark in (b"\t", b";", b"|", b","):
         having = sum(mark in line for line in looked_at)
         if mark in looked_at[0] and 2 * having > len(looked_at) and not (mark == b"," and decimal_commas):
             return mark.decode()

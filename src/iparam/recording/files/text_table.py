@@ -47,9 +47,9 @@ _WIDE_NAMES = ("utf-32", "utf-32", "utf-16", "utf-16")
 def read_text_table(stream: BinaryIO, source: str, reading: Reading, num_joints: int | None) -> Table:
     """Read a table of numbers from text, block by block; a few garbled rows are left out.
 
-    Commas, semicolons, tabs or blanks part the cells; where it is not commas, numbers may have decimal commas. Comments
-    (#, % or //) may stand before the first row, and the last of them may be the header. Other lines before it are left
-    out with a note; a row of units below it counts; a time may be a date or a time of day.
+    Commas, semicolons, bars, tabs or blanks part the cells; where it is not commas, numbers may have decimal commas.
+    Comments (#, % or //) may stand before the first row, and the last of them may be the header. Other lines before it
+    are left out with a note; a row of units below it counts; a time may be a date or a time of day.
 
     Args:
         stream: the file, at its beginning.

@@ -34,7 +34,7 @@ def provenance_section(context: ReportContext) -> Section:
     versions = [f"{name} {_version(name)}" for name in ("iparam", "numpy", "scipy", "matplotlib")]
     rows.append(["versions", ", ".join([*versions, f"Python {platform.python_version()}"])])
     blocks: list[Block] = [Table((), rows, "Provenance", "words")]
-    if given.recording is not None and given.recording.warnings:
+    if given.recording is not None and given.recording.remarks:
         blocks += [Heading("About the recording"), BulletList(given.recording.warnings)]
     return Section("provenance", "Provenance", blocks)
 

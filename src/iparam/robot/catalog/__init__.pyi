@@ -1,4 +1,4 @@
-from .arm import CatalogArm as CatalogArm
+from .lookup import CatalogArm as CatalogArm
 from .lookup import catalog_arm as catalog_arm
 from .lookup import catalog_robot as catalog_robot
 from .lookup import dh_table as dh_table

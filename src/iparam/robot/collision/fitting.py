@@ -96,9 +96,9 @@ def hull_gaps(one: FloatArray, other: FloatArray, rotation: FloatArray, position
     return gaps
 
 
-def coarser_hull(corners: FloatArray, count: int = 200) -> tuple[FloatArray, float]:
-    """Those of the corners (V, 3) that are outermost in ``count`` directions, and how far the others reach out [m]."""
-    kept = corners[np.unique((corners @ _directions(count).T).argmax(axis=0))]
+def coarser_hull(corners: FloatArray) -> tuple[FloatArray, float]:
+    """Those of the corners (V, 3) that are outermost in 200 directions, and how far the others reach out [m]."""
+    kept = corners[np.unique((corners @ _directions(200).T).argmax(axis=0))]
     return kept, float((Hull.of(corners, 2000).support - Hull.of(kept, 2000).support).max())
 
 

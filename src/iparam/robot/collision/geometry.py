@@ -11,11 +11,15 @@ import numpy as np
 
 from iparam.arrays import LARGEST, FloatArray, as_bounded_array, frozen
 from iparam.errors import FileFormatError, RobotModelError
+from iparam.files.limited_process import Outcome, in_limited_process
 from iparam.files.meshes import mesh_bodies
 from iparam.files.reading_limit import read_bounded
 from iparam.spatial.transforms import is_transform
 
 MESHES = (".stl", ".obj", ".dae")
+COUNTED = frozenset((".dae",))
+"""Those in which one number can stand for any memory and time; in the others the size of the file bounds both."""
+
 MAX_BYTES = 100_000_000
 LARGEST_EXTENT = 10.0
 """Longest side of a link's mesh that is believed to be in metres [m]."""
@@ -128,9 +132,16 @@ def mesh_triangles(path: Path) -> FloatArray:
         raise FileFormatError(f"{path}: cannot be read: {error.strerror}") from None
     if len(content) > MAX_BYTES:
         raise FileFormatError(f"{path}: larger than {MAX_BYTES // 10**6} MB: let a mesh program make it coarser")
+    if suffix in COUNTED:
+        return in_limited_process(file_triangles, str(path), {"path": str(path)}, content=content)[1]["triangles"]
+    return file_triangles(str(path), content)[1]["triangles"]
+
+
+def file_triangles(path: str, content: bytes) -> Outcome:
+    """The array ``triangles`` of a file with this content, see `mesh_triangles`."""
     try:
         with np.errstate(all="ignore"):
-            bodies = mesh_bodies(content, suffix[1:])
+            bodies = mesh_bodies(content, Path(path).suffix.lower()[1:])
     except MemoryError:
         raise
     except Exception as error:  # whatever a parser meets in a damaged file
@@ -141,7 +152,7 @@ def mesh_triangles(path: Path) -> FloatArray:
     triangles = np.concatenate([np.asarray(mesh.triangles, dtype=np.float64) for _, mesh in bodies])
     if not (np.isfinite(triangles).all() and np.abs(triangles).max() <= LARGEST):
         raise FileFormatError(f"{path}: has a vertex that is not finite, or beyond {LARGEST:g}")
-    return triangles
+    return None, {"triangles": triangles}
 
 
 def _corners(half: FloatArray) -> FloatArray:

@@ -29,7 +29,6 @@ from iparam.errors import InputError, IparamError
 from iparam.estimation.assessment.applicability import check_frame, compare_arm
 from iparam.estimation.estimate import Estimate, grouped_names
 from iparam.printable import printable
-from iparam.regressor.wrench import wrench_regressor
 from iparam.remarks import remark
 from iparam.robot.model import Robot
 from iparam.spatial.parameters import InertialParameters
@@ -100,8 +99,6 @@ class CompensationNode(Node):
         )
         if self._estimate is not None:
             self._use(self._estimate, live, robot)
-        rest = np.zeros(robot.num_joints)
-        wrench_regressor(robot, rest, rest, rest)  # loads the compiled code before the first message
         self._live, self._withheld, self._reported = live, 0, 0
         self.inputs.clear()
         self._diagnostics.follow(live.matcher)

@@ -94,8 +94,6 @@ class KinematicsNode(Node):
             robot.num_joints, values["bandwidth"], values["angle_deviation"], values["rate"]
         )
         self._bounds = PhysicalBounds(robot, bandwidth=values["bandwidth"])
-        rest = np.zeros(robot.num_joints)
-        tool_motion(robot, rest, rest, rest)  # loads the compiled code before the first message
         self.inputs.clear()
         self.inputs.subscribe(JointState, "joint_states", self._joint_state)
         for name in ARRAYS:

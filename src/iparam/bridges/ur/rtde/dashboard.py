@@ -11,13 +11,16 @@ from iparam.bridges.ur.rtde.client import ArmConnectionError, connect_socket
 from iparam.robot.catalog import robot_names
 
 DASHBOARD_PORT = 29999
+PATIENCE = 1.0
+"""Time to answer [s]."""
+
 _MOST = 4096  # bytes of an answer
 
 
-def ask_dashboard(host: str, question: str, timeout: float = 1.0) -> str | None:
+def ask_dashboard(host: str, question: str) -> str | None:
     """The answer to a question, e.g. "get robot model", or None if there is no dashboard that answers."""
     try:
-        connection = connect_socket(host, DASHBOARD_PORT, timeout, "dashboard")
+        connection = connect_socket(host, DASHBOARD_PORT, PATIENCE, "dashboard")
     except ArmConnectionError:
         return None
     with connection, suppress(OSError, UnicodeDecodeError):

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import iparam
-from iparam.robot.collision.capsules import arm_shape
-from iparam.robot.collision.gathering import gathered
+from iparam.robot.collision.capsules import arm_shape, gathered
 from iparam.robot.collision.scene import collision_scene
 
 

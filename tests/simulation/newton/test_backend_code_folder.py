@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iparam.files.code_folder import SharedFolderError, check_code_folder
+from iparam.simulation.newton.backend import SharedFolderError, check_code_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such modes")
 

@@ -14,9 +14,9 @@ from defusedxml.minidom import parseString
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError, RobotModelError, UnknownNameError
+from iparam.export.bodies import URDF_STATEMENT, inertial_element
 from iparam.export.comment import comment_lines, decimal, decimals, frame_of, uncertainty, xml_comment
 from iparam.export.load import IdentifiedLoad
-from iparam.export.urdf.inertial import STATEMENT, inertial_element
 from iparam.robot.description.tree import DescriptionTree
 from iparam.robot.urdf.elements import read_tree
 from iparam.spatial.transforms import inverse_transform, rpy_from_rotation
@@ -68,7 +68,7 @@ def _make_heavier(
     comment = comment_lines(
         load,
         f"Added to link {target}: {decimal(load.mass)} kg to {decimal(own.mass if own else 0.0)} kg of its own.",
-        *STATEMENT,
+        *URDF_STATEMENT,
         *uncertainty(load),
     )
     link = next(
@@ -96,7 +96,7 @@ def _add_link(
     if any(known.name == joint for known in tree.above.values()):
         raise InputError(f"{tree.file} has a joint {joint!r} already: choose another name for the new link")
     xyz, rpy = T_target_frame[:3, 3], rpy_from_rotation(T_target_frame[:3, :3])
-    comment = comment_lines(load, f"Its link has the axes of {frame_of(load)}.", *STATEMENT, *uncertainty(load))
+    comment = comment_lines(load, f"Its link has the axes of {frame_of(load)}.", *URDF_STATEMENT, *uncertainty(load))
     lines = (
         xml_comment(comment, "  "),
         f"  <link name={quoteattr(name)}>",

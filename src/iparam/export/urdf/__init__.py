@@ -1,1 +1,0 @@
-"""URDF: an <inertial> to paste into a link, or a whole robot with the load in it."""
