@@ -1,3 +1,4 @@
+from .bag_folder import check_bag_folder as check_bag_folder
 from .contents import BagContents as BagContents
 from .contents import Topic as Topic
 from .contents import open_bag as open_bag
@@ -7,6 +8,5 @@ from .robot_in_bag import robot_in_bag as robot_in_bag
 from .settings import ImportSettings as ImportSettings
 from .writing import WrittenTopic as WrittenTopic
 from .writing import applied_before as applied_before
-from .writing import check_bag_folder as check_bag_folder
 from .writing import left_out as left_out
 from .writing import write_bag as write_bag

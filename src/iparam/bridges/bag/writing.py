@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sqlite3
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.bridges.bag.contents import METADATA, BagContents, IntArray
+from iparam.bridges.bag.bag_folder import new_bag_folder
+from iparam.bridges.bag.contents import BagContents, IntArray
 from iparam.bridges.bag.rosbags_backend import IMU, JOINT_STATE, WRENCH, bag_writer, typestore
-from iparam.errors import FileFormatError, FileWriteError, InputError, UnknownNameError
-from iparam.files.atomic import check_writable
+from iparam.errors import FileFormatError, InputError, UnknownNameError
 from iparam.files.json import json_line, parse_json
 from iparam.recording.channels import TOOL
 from iparam.recording.followers import joint_count
@@ -319,73 +315,3 @@ def _imu_readings(frame: str) -> Message:
 def _header(stamp: int, frame: str) -> Any:
     types = typestore().types
     return types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](*divmod(stamp, 1_000_000_000)), frame)
-
-
-@contextlib.contextmanager
-def new_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Path]:
-    """The path of a folder to create, which becomes ``path`` in one step when the block ends without an error.
-
-    Args:
-        path: of the bag; the folder that it is to lie in must exist.
-        overwrite: whether a bag that is there is replaced; a folder that holds anything else never is.
-    """
-    target = check_bag_folder(path, overwrite)
-    try:
-        with tempfile.TemporaryDirectory(
-            prefix=f"{target.name}.", suffix=".tmp", dir=target.parent, ignore_cleanup_errors=True
-        ) as room:
-            folder = Path(room, target.name)  # with its final name, after which the writer names the file in it
-            yield folder
-            for file in folder.iterdir():
-                with file.open("rb") as stream:
-                    os.fsync(stream.fileno())
-            _replace(target, folder, overwrite)
-    except (OSError, sqlite3.Error) as error:  # what a full disk is called depends on the storage
-        reason = getattr(error, "strerror", None) or error
-        raise FileWriteError(f"cannot write {os.fspath(path)!r}: {reason}") from error
-
-
-def check_bag_folder(path: str | os.PathLike[str], overwrite: bool) -> Path:
-    """The absolute path of a bag to write; refuses one at which none can be written. Arguments as `new_bag_folder`."""
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"a bag to write must be given as a path, got {type(path).__name__}")
-    given = os.fspath(path)
-    if "\0" in given:
-        raise InputError(f"cannot write {given!r}: a path has no null characters")
-    target = Path(given).absolute()
-    if target.name in ("", ".."):
-        raise InputError(f"cannot write a bag to {given!r}: give the name of a new folder")
-    if not target.parent.is_dir():
-        raise InputError(f"cannot write {given!r}: the folder {target.parent} does not exist; create it first")
-    _check_replaceable(target, overwrite)
-    check_writable(target, "the bag")
-    return target
-
-
-def _replace(target: Path, folder: Path, overwrite: bool) -> None:
-    old = folder.with_name(f"{target.name}.replaced")
-    _check_replaceable(target, overwrite)  # once more: writing took a while
-    if target.exists():
-        target.rename(old)
-    try:
-        folder.rename(target)
-    except BaseException:
-        if old.exists():
-            old.rename(target)
-        raise
-
-
-def _check_replaceable(target: Path, overwrite: bool) -> None:
-    if not target.exists() and not target.is_symlink():
-        return
-    if not overwrite:
-        raise InputError(f"{target} exists already: choose another name, or replace the bag", argument="overwrite")
-    if target.is_symlink() or not target.is_dir():
-        raise InputError(f"{target} is no folder of a bag and is not overwritten")
-    others = [entry.name for entry in target.iterdir() if not (entry.is_file() and _belongs_to_bag(entry.name))]
-    if others:
-        raise InputError(f"{target} holds more than a bag, e.g. {others[0]!r}, and is not overwritten")
-
-
-def _belongs_to_bag(name: str) -> bool:
-    return name == METADATA or name.endswith((".mcap", ".db3", ".mcap.zstd", ".db3.zstd"))
