@@ -1,10 +1,9 @@
 """`fit_tolerances`: how far arm and sensor are from what is stated, as far as the data show it.
 
 y = A phi + b + C d + noise, with C the derivatives of the wrench by the deviations d at a first estimate, in units of
-their tolerances: d has the prior N(0, 1). Load and bias are eliminated by weighted least squares, C~ = C - [A, 1] F.
-With J = C~' W C~ and S the covariance of the scores C~' W r, which counts noise that is correlated in time, the
-posterior of d has the precision J S^-1 J + 1. What is left of d moves the load by F: a linear function of the noise
-and of each prior, so that the load's covariance is a sum of one term for each.
+their tolerances: d has the prior N(0, 1). Load, bias and deviations are estimated together, with noise of a free
+spectrum (`stationary_fit`). What is left of d moves the load: a linear function of the noise and of each prior, so that
+the load's covariance is a sum of one term for each.
 """
 
 from __future__ import annotations

@@ -326,10 +326,6 @@ class _Job:
             if not self.partial:
                 raise
             return _part(run, problem, reason), None
-        if bias == "estimate" and estimate.time_correlation > CORRELATED:
-            structure = _structure(problem, estimate)
-            if structure.lasts and not structure.linear_in_motion:
-                return _fit_drifting(self.estimator, problem, unless=estimate)
         return estimate, None
 
     def _tolerances(self, run: PreparedRun, sought: Collection[str], delay: float | None) -> Tolerances:
@@ -487,11 +483,6 @@ def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[Remark, ...]:
             reach=robot.reach,
         ),
     )
-
-
-def _structure(problem: PayloadProblem, estimate: Estimate) -> ResidualStructure:
-    residual = problem.y - problem.A @ estimate.phi
-    return residual_structure(problem, residual - residual.mean(axis=0) if problem.bias else residual)
 
 
 def _fit_drifting(
