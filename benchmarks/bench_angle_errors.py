@@ -140,7 +140,7 @@ def recorded(error: AngleError, rate: float, seed: int) -> Recording:
     if error.late_stamps:
         stamps = np.sort(taken + JITTER * random.standard_normal(taken.size))
         stamps += 1e-9 * np.arange(taken.size)  # strictly increasing
-    ideal = Recording(robot="ur5e").with_signal("q", time=stamps, values=q)
+    ideal = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal("q", time=stamps, values=q)
     noise = dataclasses.replace(WRENCH, white=tuple(error.deviation.tolist()))
     noisy = noise.distort("wrench", ideal.with_signal("wrench", time=stamps, values=exact).signal("wrench"), seed)
     return ideal.with_signal("wrench", time=stamps, values=noisy.values)

@@ -85,7 +85,7 @@ def recorded(case: Case, seed: int) -> Recording:
     stamps = np.arange(len(q)) / RATE
     if case.jitter:
         stamps = stamps + np.random.default_rng(seed).uniform(0.0, case.jitter, stamps.size)
-    ideal = Recording(robot="ur5e").with_signal("q", time=stamps, values=q)
+    ideal = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal("q", time=stamps, values=q)
     return NOISE.apply(ideal.with_signal("wrench", time=stamps, values=wrench), seed)
 
 

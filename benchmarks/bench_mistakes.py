@@ -147,7 +147,7 @@ def with_estimate(job: tuple[str, str]) -> tuple[str, float]:
     name, field = job
     log, correction = case(name).log(), Correction.from_document({field: "estimate"})
     try:
-        found = identify_payload(log.recording, log.robot, correction=correction)
+        found = identify_payload(log.recording, log.robot, correction=correction, tolerances="exact")
     except IparamError:
         return REFUSED, float("nan")
     return str(found.assessment["verdict"]), largest_error(found, log.loads)
@@ -361,7 +361,7 @@ def accused(job: tuple[str, str, int]) -> tuple[tuple[str, ...], bool]:
     """What a sound log is accused of, causes or a refuted result; and whether its intervals hold the load."""
     arm, noise, seed = job
     bench = Workbench(arm, DRAWN, seed=10_000 + seed, noise=noise)  # without noise, seeds would all be one log
-    found = identify_payload(bench.sound, bench.robot)
+    found = identify_payload(bench.sound, bench.robot, tolerances="exact")
     assessment, within = found.assessment, largest_error(found, (bench.load,), NUM_SHOWN) <= TOGETHER
     named = tuple(cause["cause"] for cause in assessment["causes"])
     return (*named, "refuted") if assessment["verdict"] == "refuted" else named, within
@@ -373,9 +373,11 @@ def times() -> list[Claim]:
     estimator = make_estimator(DEFAULT_METHOD)
     rivals: dict[str, Callable[[], object]] = {
         "estimate alone, good log": lambda: estimator.fit(problem_from_recording(bench.sound, bench.robot)),
-        "with its verdict, good log": lambda: identify_payload(bench.sound, bench.robot),
+        "with its verdict, good log": lambda: identify_payload(bench.sound, bench.robot, tolerances="exact"),
         "estimate alone, wrong log": lambda: estimator.fit(problem_from_recording(wrong.recording, wrong.robot)),
-        "with verdict and causes, wrong log": lambda: identify_payload(wrong.recording, wrong.robot),
+        "with verdict and causes, wrong log": lambda: identify_payload(
+            wrong.recording, wrong.robot, tolerances="exact"
+        ),
     }
     best = best_times(rivals, rounds=7)
     rows = [[name, f"{1e3 * seconds:.0f}"] for name, seconds in best.items()]
@@ -411,7 +413,9 @@ def errors_of_spikes(job: tuple[str, float, float, int]) -> np.ndarray:
     arm, percent, size, seed = job
     bench = Workbench(arm, "compact", seed=20_000 + seed)
     spiked = edit.spikes(bench.sound, percent / 100.0, size, bench.random)
-    return np.array([identify_payload(one, bench.robot).phi - bench.load.phi for one in (bench.sound, spiked)])
+    return np.array(
+        [identify_payload(one, bench.robot, tolerances="exact").phi - bench.load.phi for one in (bench.sound, spiked)]
+    )
 
 
 def spread(work: Callable[[Any], Any], jobs_of: Iterable[Any], jobs: int) -> Iterator[Any]:

@@ -120,6 +120,6 @@ def _row(corpus: str, made: Case) -> Row:
 
 def _found(log: Log, causes: Sequence[str]) -> Row:
     def identify(more: dict[str, Any]) -> Any:
-        return iparam.identify_payload(log.recording, **({"robot": log.robot} | more))
+        return iparam.identify_payload(log.recording, **({"robot": log.robot, "tolerances": "exact"} | more))
 
     return examined(identify, [load.phi for load in log.loads], causes)

@@ -90,7 +90,7 @@ def judge(case: Case) -> Outcome:
     log, nothing = case.log(), float("nan")
     start = time.perf_counter()
     try:
-        estimate = identify_payload(log.recording, log.robot)
+        estimate = identify_payload(log.recording, log.robot, tolerances="exact")
     except IparamError:
         seconds = time.perf_counter() - start
         return _outcome(case, REFUSED, nothing, nothing, (), seconds, ())
@@ -115,7 +115,9 @@ def corrected(log: Log, fix: Mapping[str, Plain]) -> Estimate | None:
     robot = iparam.load_robot(str(rest.pop("robot"))) if "robot" in rest else log.robot
     bias: Any = rest.pop("bias", "estimate")
     with contextlib.suppress(IparamError):
-        return identify_payload(log.recording, robot, bias=bias, correction=Correction.from_document(rest))
+        return identify_payload(
+            log.recording, robot, bias=bias, correction=Correction.from_document(rest), tolerances="exact"
+        )
     return None
 
 
