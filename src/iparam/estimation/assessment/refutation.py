@@ -13,7 +13,6 @@ from iparam.estimation.assessment.derived_values import derived_of, parameter_sc
 from iparam.estimation.assessment.residual_structure import residual_structure
 from iparam.estimation.estimate import Estimate, Refutation
 from iparam.estimation.estimators.consistent import nearest_consistent
-from iparam.estimation.payload.estimate_assembly import CORRELATED
 from iparam.estimation.payload.problem import PayloadProblem
 from iparam.recording.noise_level import noise_beside, white_noise_level
 from iparam.rounding import NORMAL_95
@@ -82,7 +81,7 @@ def unexplained_share(problem: PayloadProblem, estimate: Estimate) -> float:
     """Share of the power of the force, or of the torque if that is more, that the motion has to do with and the model
     leaves; 0 where what it leaves is noise, or does not follow the motion.
     """
-    if not estimate.complete or estimate.time_correlation <= CORRELATED:
+    if not estimate.complete:
         return 0.0
     load = problem.A @ estimate.phi
     residual, signal = problem.y - load, problem.y

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.estimation.causes.fit import solve_regular
@@ -33,6 +34,9 @@ from iparam.spatial.transforms import exp_so3, skew
 BEYOND = 4.9
 """Standard deviations of its prior that no deviation has (1e-6): then something else is wrong than the tolerances
 allow, which the data do not correct and a diagnosis has to name."""
+
+NEVER = 1e12
+"""Information before any data on a deviation that these do not correct."""
 
 TOLD = {
     "place": ("the sensor's place", 1e3, "mm"),
@@ -83,11 +87,12 @@ def fit_tolerances(
     if not effects:
         return None
     columns = _unbiased(run, np.stack([one for _, one in effects], axis=2), time) * (A != 0.0).any(axis=(0, 2))[:, None]
-    fit = stationary_fit(problem, residuals(problem, parameters), columns)
+    names = [name for name, _ in effects]
+    shown = np.array([estimate.complete and name != "sampling" for name in names])
+    fit = stationary_fit(problem, residuals(problem, parameters), columns, np.where(shown, 1.0, NEVER))
     if fit is None:
         return None
-    found = _posterior(fit, problem.num_unknowns, estimate.complete)
-    names = [name for name, _ in effects]
+    found = _posterior(fit, problem.num_unknowns, shown)
     terms = {"noise": found.moved_by_noise}
     for name in dict.fromkeys(names):
         moves = found.moved_by_priors[:, [each == name for each in names]]
@@ -104,7 +109,8 @@ def most_helpful(estimate: Estimate, tolerances: Tolerances) -> tuple[Remark, ..
         whole = float(np.nansum(total[part]))
         if not whole:
             continue
-        share, name = max((float(np.nansum(variances[name][part])) / whole, name) for name in TOLD if name in variances)
+        shares = ((float(np.nansum(variances[name][part])) / whole, name) for name in TOLD if name in variances)
+        share, name = max(shares, default=(0.0, ""))
         if share > 0.75:  # with less, the rest alone is more than a quarter of the variance
             what, size, unit = TOLD[name]
             now = size * getattr(tolerances, name)
@@ -133,24 +139,23 @@ class _Posterior:
     moved_by_priors: FloatArray
 
 
-def _posterior(fit: SpectralFit, count: int, told: bool) -> _Posterior:
+def _posterior(fit: SpectralFit, count: int, shown: NDArray[np.bool_]) -> _Posterior:
     """See the top of this module.
 
     Args:
         fit: of load, bias and deviations.
         count: the unknowns of load and bias.
-        told: whether the data say all of the load: what they leave is then to be told from the deviations. Where they
-            lack accelerations, it is these that they would correct.
+        shown: (k,) deviations that the data correct. Where they do not say all of the load, because they lack
+            accelerations, it is these that they would correct.
     """
     own, cross, rest = fit.information[:count, :count], fit.information[:count, count:], fit.covariance[count:, count:]
-    deviations, kept = fit.solution[count:], rest
-    if not told or np.abs(deviations).max() > BEYOND:
-        deviations, kept = np.zeros(len(rest)), np.eye(len(rest))
-        rest = kept
-    unit = 1.0 / np.sqrt(np.diag(own))
-    follows = -unit[:, None] * np.linalg.solve(own * np.outer(unit, unit), cross * unit[:, None])
-    load = follows[:NUM_PARAMETERS]
-    return _Posterior(deviations, load @ (rest - rest @ rest) @ load.T, load @ kept)
+    load, deviations = -solve_regular(own, cross)[:NUM_PARAMETERS], fit.solution[count:]
+    if np.abs(deviations).max() > BEYOND:
+        shown = np.zeros_like(shown)
+    both = np.outer(shown, shown)
+    rest = np.where(both, rest, 0.0)
+    kept = np.where(both, rest, np.eye(shown.size))
+    return _Posterior(np.where(shown, deviations, 0.0), load @ (rest - rest @ rest) @ load.T, load @ kept)
 
 
 def _plain_solution(problem: PayloadProblem) -> FloatArray:
@@ -173,8 +178,12 @@ def _effects(
     """
     for name, matrix in _of_sensor(tolerances, sensor):
         yield name, load @ matrix.T
-    if tolerances.delay and not are_poses(run.recording):
-        yield "delay", -tolerances.delay * np.gradient(load, time, axis=0)
+    if not are_poses(run.recording):
+        if tolerances.delay:
+            yield "delay", -tolerances.delay * np.gradient(load, time, axis=0)
+        bent = _of_sampling(run) * np.gradient(np.gradient(load, time, axis=0), time, axis=0)
+        for channel in np.eye(6):
+            yield "sampling", bent * channel
     motion = run.aligned.motion.at(time - run.aligned.delay)
     if motion.linear_acceleration_minus_gravity is not None:
         return  # which was measured, whatever the arm's base and joints
@@ -191,6 +200,13 @@ def _effects(
         slopes = wrench_regressor_derivatives(run.robot, motion.q, motion.dq, motion.ddq, run.gravity).by_q @ phi
         for joint in range(run.robot.num_joints):
             yield "joint_zero", tolerances.joint_zero * slopes[:, joint]
+
+
+def _of_sampling(run: PreparedRun) -> float:
+    """By how much of its second derivative [s^2] a sample differs from that of an instant if it is the mean over its
+    neighbours, with triangular weights over two intervals. Steps of a simulator make such.
+    """
+    return float(np.median(np.diff(run.problem.time))) ** 2 / 12.0
 
 
 def _of_sensor(tolerances: Tolerances, sensor: FloatArray) -> Iterator[tuple[str, FloatArray]]:

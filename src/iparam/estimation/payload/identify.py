@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from iparam.arrays import FloatArray, as_float_array, frozen
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.estimation.assessment.motion_path import motion_path
-from iparam.estimation.assessment.residual_structure import ResidualStructure, residual_structure
 from iparam.estimation.causes.ambiguity import CORRECTIONS, rivals, with_rivals, with_uncorrected
 from iparam.estimation.causes.examined_run import examine
 from iparam.estimation.causes.fit import linear_fit
@@ -30,7 +29,7 @@ from iparam.estimation.errors import NotIdentifiableError
 from iparam.estimation.estimate import SENSOR_FRAME, Cause, Estimate, Wrench
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
 from iparam.estimation.payload.bias_drift import BiasDrift, find_drift, without_drift
-from iparam.estimation.payload.estimate_assembly import CORRELATED, condition_number, summed_terms, widened
+from iparam.estimation.payload.estimate_assembly import condition_number, summed_terms, widened
 from iparam.estimation.payload.partial_estimate import no_estimate, partial_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.problem_from_recording import PreparedRun, prepare_run
@@ -292,11 +291,14 @@ class _Job:
             problem = dataclasses.replace(problem, remarks=(*problem.remarks, remark("gains-of-this-run")))
             terms["correction"] = self._gain_errors(given, bias, delay, settings)
         run = dataclasses.replace(run, problem=dataclasses.replace(problem, covariance_terms=terms))
-        estimate, drift = self._fitted(run, bias, fit is not None)
         tolerances = self._tolerances(run, sought, delay)
         applied = applied_setup(self.recording)
         sensor = given.frame_matrix() @ given.wrench_matrix() @ applied.frame_matrix() @ applied.wrench_matrix()
-        if tolerances and estimate.determined:
+        run = dataclasses.replace(
+            run, problem=dataclasses.replace(run.problem, channels=np.asarray(np.linalg.pinv(sensor)))
+        )
+        estimate, drift = self._fitted(run, bias, fit is not None)
+        if estimate.determined:
             found = fit_tolerances(run, estimate, tolerances, sensor, drift is not None)
             if found is not None:
                 problem = dataclasses.replace(
@@ -485,24 +487,12 @@ def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[Remark, ...]:
     )
 
 
-def _fit_drifting(
-    estimator: Estimator, problem: PayloadProblem, unless: Estimate | None = None
-) -> tuple[Estimate, BiasDrift | None]:
-    """The estimate with a bias that walks, and how it does; None where it was taken for constant.
-
-    Args:
-        estimator: to fit with.
-        problem: the data.
-        unless: the estimate with a constant bias, which is given back where a slow walk does not explain what it
-            leaves; None takes the walk as it is.
-    """
+def _fit_drifting(estimator: Estimator, problem: PayloadProblem) -> tuple[Estimate, BiasDrift | None]:
+    """The estimate with a bias that walks, and how it does; None where it was taken for constant."""
     drift = find_drift(problem)
-    if drift is None or (unless is not None and not drift.slow):
-        return (estimator.fit(problem) if unless is None else unless), None
-    white = without_drift(problem, drift)
-    estimate = estimator.fit(white)
-    if unless is not None and (estimate.time_correlation > CORRELATED or _structure(white, estimate).follows_motion):
-        return unless, None
+    if drift is None:
+        return estimator.fit(problem), None
+    estimate = estimator.fit(without_drift(problem, drift))
     bias = np.mean(problem.y - problem.A @ estimate.phi, axis=0)
     estimate = dataclasses.replace(
         estimate,

@@ -148,7 +148,7 @@ class SpectralFit:
         solution: (p,) the unknowns.
         information: (p, p) of the data and of what was known before.
         levels: (B, 6) logarithms of the noise's power in a bin of each band.
-        evidence: logarithm of the likelihood, with unknowns and spectrum integrated over.
+        evidence: logarithm of the likelihood of this roughness, with unknowns and spectrum integrated over.
     """
 
     solution: FloatArray
@@ -171,24 +171,22 @@ def spectral_fit(bands: Bands, precision: FloatArray, floor: FloatArray) -> Spec
         floor: (6,) standard deviation of a mean that is as good as none.
     """
     grams, counts = bands.grams, bands.counts
-    shown = np.einsum("bcii->i", grams)[:-1] / np.maximum(np.einsum("bcii->i", grams)[-1], 1e-300)
     least = 2.0 * np.log(floor)
     total = np.maximum(np.einsum("bc->c", grams[:, :, -1, -1]) / counts.sum(), floor**2)
-    known = np.maximum(precision, REGULAR * shown)
     levels = np.broadcast_to(np.log(total), grams.shape[:2])
     best: SpectralFit | None = None
     for roughness in ROUGHNESS:
-        solution, information = _solved(grams, levels, known)
+        solution, information = _solved(grams, levels, precision)
         for _ in range(ROUNDS):
             before = levels
             levels, term = _spectrum(_expected_power(grams, solution, _inverse(information)), counts, roughness)
             levels = np.maximum(levels, least)
-            solution, information = _solved(grams, levels, known)
+            solution, information = _solved(grams, levels, precision)
             if np.abs(levels - before).max() < SETTLED:
                 break
         ends = np.append(-solution, 1.0)
-        squares = np.einsum("i,bcij,j,bc->", ends, grams, ends, np.exp(-levels)) + solution @ (known * solution)
-        volume = np.log(np.maximum(known, 1e-300)).sum() - np.linalg.slogdet(information)[1]
+        squares = np.einsum("i,bcij,j,bc->", ends, grams, ends, np.exp(-levels)) + solution @ (precision * solution)
+        volume = np.linalg.slogdet(_inverse(information))[1]
         evidence = float(term + 0.5 * (volume - squares - counts @ levels.sum(axis=1)))
         if best is None or evidence > best.evidence:
             best = SpectralFit(solution, information, levels, evidence)
@@ -199,14 +197,25 @@ def spectral_fit(bands: Bands, precision: FloatArray, floor: FloatArray) -> Spec
 def _solved(grams: FloatArray, levels: FloatArray, precision: FloatArray) -> tuple[FloatArray, FloatArray]:
     whole = np.einsum("bc,bcij->ij", np.exp(-levels), grams)
     information = whole[:-1, :-1] + np.diag(precision)
-    unit = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))
-    solution = np.linalg.solve(information * np.outer(unit, unit), unit * whole[:-1, -1])
+    unit = _units(information)
+    solution = np.linalg.solve(_regular(information, unit), unit * whole[:-1, -1])
     return np.asarray(unit * solution), np.asarray(information)
 
 
 def _inverse(information: FloatArray) -> FloatArray:
-    unit = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))
-    return np.asarray(np.linalg.inv(information * np.outer(unit, unit)) * np.outer(unit, unit))
+    unit = _units(information)
+    return np.asarray(np.linalg.inv(_regular(information, unit)) * np.outer(unit, unit))
+
+
+def _units(information: FloatArray) -> FloatArray:
+    """(p,) in which the unknowns are of the size that the data show."""
+    size = np.diag(information)
+    return np.asarray(1.0 / np.sqrt(np.where(size > 0.0, size, 1.0)))
+
+
+def _regular(information: FloatArray, unit: FloatArray) -> FloatArray:
+    """(p, p) information in these units, with what keeps a direction finite that no data show."""
+    return np.asarray(information * np.outer(unit, unit) + REGULAR * np.eye(unit.size))
 
 
 def _expected_power(grams: FloatArray, solution: FloatArray, covariance: FloatArray) -> FloatArray:

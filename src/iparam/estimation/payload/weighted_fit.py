@@ -341,21 +341,26 @@ def weighted_fit(problem: PayloadProblem, correct: bool = True) -> WeightedFit:
 
 
 def stationary_fit(
-    problem: PayloadProblem, residual: FloatArray, further: FloatArray | None = None
+    problem: PayloadProblem,
+    residual: FloatArray,
+    further: FloatArray | None = None,
+    precision: FloatArray | None = None,
 ) -> SpectralFit | None:
     """The fit with stationary noise of a free spectrum; None for too few samples.
 
     Args:
         problem: the data.
         residual: (N, 6) of a fit: its correlations between channels are taken out.
-        further: (M, 6, k) means of columns whose unknowns have the prior N(0, 1), beside load and bias.
+        further: (M, 6, k) means of columns beside those of load and bias.
+        precision: (k,) of their unknowns before any data, about 0.
     """
     means = Means.of(problem.time)
     if means.count < FEWEST_MEANS:
         return None
     mixed = np.eye(6)
     if problem.missing is None:
-        mixed = _unmixed(means.all(residual), channel_floor(problem))
+        own = np.eye(6) if problem.channels is None else problem.channels
+        mixed = _unmixed(means.all(residual) @ own.T, np.abs(own) @ channel_floor(problem)) @ own
     used = None if problem.missing is None else means.all((~problem.missing).astype(np.float64)) >= 1.0
     stretches, start = [], 0
     for A, y in zip(means.each(problem.A), means.each(problem.y), strict=True):
@@ -367,10 +372,9 @@ def stationary_fit(
             rows = rows * used[start : start + len(A), :, None]
         stretches.append(rows)
         start += len(A)
-    precision = np.zeros(problem.num_unknowns + (0 if further is None else further.shape[2]))
-    precision[problem.num_unknowns :] = 1.0
+    known = np.concatenate([np.zeros(problem.num_unknowns), [] if precision is None else precision])
     floor = np.abs(mixed) @ channel_floor(problem)
-    return spectral_fit(Bands.of(stretches), precision, floor)
+    return spectral_fit(Bands.of(stretches), known, floor)
 
 
 def _unmixed(residual: FloatArray, floor: FloatArray) -> FloatArray:
