@@ -87,7 +87,7 @@ def test_a_deviation_that_the_data_show_is_corrected(
     found = iparam.identify_payload(recording, arm, tolerances=alone)
     assert found.assessment["verdict"] == "good"
     assert np.abs(errors(found, load)).max() < 4.0
-    blind = np.sqrt(np.diag(found.covariance_terms["noise"]) + np.diag(found.covariance_terms[name]))
+    blind = np.sqrt(sum(np.diag(found.covariance_terms[term]) for term in ("noise", "sampling", name)))
     np.testing.assert_allclose(blind, found.standard_deviation.phi, rtol=1e-9)
 
 
@@ -96,7 +96,7 @@ def test_the_terms_add_up_and_a_common_gain_is_all_in_the_intervals(
 ) -> None:
     found = iparam.identify_payload(recorded(arm, load.phi, 1, deviations()), arm)
     terms = found.covariance_terms
-    assert set(terms) == {"noise", *deviations()}
+    assert set(terms) == {"noise", "sampling", *deviations()}
     np.testing.assert_allclose(sum(terms.values()), found.covariance_phi, rtol=1e-9, atol=1e-18)
     alone = iparam.identify_payload(recorded(arm, load.phi, 1, deviations()), arm, tolerances=Tolerances(gain=0.01))
     np.testing.assert_allclose(alone.covariance_terms["gain"], 1e-4 * np.outer(alone.phi, alone.phi), rtol=1e-6)

@@ -99,10 +99,10 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
 
     columns, kinds = _small_mistakes(run, fit.phi, load, run.y - fit.residual)
     rows = np.concatenate([fit.design, run.without_drift(columns), fit.residual[:, :, None]], axis=2)
-    rows = rows * (fit.weights > 0.0)[:, :, None]
+    rows = rows * ((fit.weights > 0.0) / run.noise)[:, :, None]
     bands, count = Bands.of([rows]), fit.design.shape[2]
     own = bands.of_columns([*range(count), rows.shape[2] - 1])
-    found = spectral_fit(own, np.zeros(count), QUIET * run.noise)
+    found = spectral_fit(own, np.zeros(count), np.full(6, QUIET))
     whole = np.einsum("bc,bcij->ij", np.exp(-found.levels), bands.grams)
     size = np.sqrt(np.maximum(np.diag(whole), 1e-300))[:-1]
     gram = whole[:-1, :-1] / np.outer(size, size) + REGULAR * np.eye(size.size)

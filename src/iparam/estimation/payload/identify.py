@@ -294,9 +294,6 @@ class _Job:
         tolerances = self._tolerances(run, sought, delay)
         applied = applied_setup(self.recording)
         sensor = given.frame_matrix() @ given.wrench_matrix() @ applied.frame_matrix() @ applied.wrench_matrix()
-        run = dataclasses.replace(
-            run, problem=dataclasses.replace(run.problem, channels=np.asarray(np.linalg.pinv(sensor)))
-        )
         estimate, drift = self._fitted(run, bias, fit is not None)
         if estimate.determined:
             found = fit_tolerances(run, estimate, tolerances, sensor, drift is not None)

@@ -39,7 +39,8 @@ ROUGHNESS = (0.1, 0.5, 2.0)
 """Of the spectrum: standard deviations of the second difference of the logarithm of power, half an octave apart."""
 
 GROUPS = (slice(0, 3), slice(3, 6))
-"""Channels whose spectra have one shape, and a level each."""
+"""Channels of one spectrum, once the correlations and sizes of all six are taken out: those of force, and those of
+torque. A sensor that is turned, or elsewhere, has the same."""
 
 ROUNDS, SETTLED = 40, 1e-3
 """Of expectation and maximisation at most, and change of the logarithms of power that ends it."""
@@ -171,9 +172,9 @@ def spectral_fit(bands: Bands, precision: FloatArray, floor: FloatArray) -> Spec
         floor: (6,) standard deviation of a mean that is as good as none.
     """
     grams, counts = bands.grams, bands.counts
-    least = 2.0 * np.log(floor)
-    total = np.maximum(np.einsum("bc->c", grams[:, :, -1, -1]) / counts.sum(), floor**2)
-    levels = np.broadcast_to(np.log(total), grams.shape[:2])
+    least = 2.0 * np.log(np.repeat(floor.reshape(2, 3).max(axis=1), 3))
+    total = np.maximum(grams[:, :, -1, -1].sum(axis=0) / counts.sum(), floor**2)
+    levels = np.broadcast_to(np.log(np.repeat(total.reshape(2, 3).mean(axis=1), 3)), grams.shape[:2])
     best: SpectralFit | None = None
     for roughness in ROUGHNESS:
         solution, information = _solved(grams, levels, precision)
@@ -231,16 +232,16 @@ def _spectrum(power: FloatArray, counts: FloatArray, roughness: float) -> tuple[
     bend = np.diff(np.eye(len(counts)), n=2, axis=0) / roughness
     levels, evidence, prior = np.empty_like(power), 0.0, bend.T @ bend
     for group in GROUPS:
-        own, shape, channels = power[:, group], np.zeros(len(counts)), 3
-        for _ in range(40):
-            level = np.log((own * np.exp(-shape)[:, None]).sum(axis=0) / counts.sum())
-            ratio = (own * np.exp(-level)).sum(axis=1) * np.exp(-shape)
-            curvature = 0.5 * np.diag(np.maximum(ratio, channels * counts)) + prior
-            change = np.linalg.solve(curvature, 0.5 * (channels * counts - ratio) + prior @ shape)
-            shape = shape - change
-            if np.abs(change).max() < 1e-4:
+        own, number = power[:, group].sum(axis=1), 3.0 * counts
+        level = np.full(len(counts), np.log(own.sum() / number.sum()))
+        for _ in range(ROUNDS):
+            ratio = own * np.exp(-level)
+            curvature = 0.5 * np.diag(np.maximum(ratio, number)) + prior
+            change = np.linalg.solve(curvature, 0.5 * (number - ratio) + prior @ level)
+            level = level - change
+            if np.abs(change).max() < 0.1 * SETTLED:
                 break
-        levels[:, group] = shape[:, None] + np.log((own * np.exp(-shape)[:, None]).sum(axis=0) / counts.sum())
-        determinant = np.linalg.slogdet(0.5 * channels * np.diag(counts) + prior)[1]
-        evidence -= 0.5 * (shape @ prior @ shape + determinant) + len(bend) * np.log(roughness)
+        levels[:, group] = level[:, None]
+        determinant = np.linalg.slogdet(0.5 * np.diag(number) + prior)[1]
+        evidence -= 0.5 * (level @ prior @ level + determinant) + len(bend) * np.log(roughness)
     return levels, float(evidence)

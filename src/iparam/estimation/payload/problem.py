@@ -39,8 +39,6 @@ class PayloadProblem:
             do is not known.
         delay_deviation: standard deviation of a delay between motion and wrench that was compensated [s].
         missing: (N, 6) components of samples that say nothing: their rows hold means; None where all count.
-        channels: (6, 6) from the wrench to the channels of the sensor that measured it, whose noise is their own; None
-            where it is these.
         covariance_terms: name -> (10, 10) that phi has from what else was estimated along, or is not known.
         remarks: what was found on the way here.
     """
@@ -56,7 +54,6 @@ class PayloadProblem:
     hidden: tuple[str, ...] = ()
     delay_deviation: float = 0.0
     missing: NDArray[np.bool] | None = None
-    channels: FloatArray | None = None
     covariance_terms: Mapping[str, FloatArray] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
 
@@ -78,8 +75,6 @@ class PayloadProblem:
             name: _shaped(term, f"covariance_terms[{name}]", shape) for name, term in self.covariance_terms.items()
         }
         object.__setattr__(self, "covariance_terms", MappingProxyType(terms))
-        if self.channels is not None:
-            object.__setattr__(self, "channels", _shaped(self.channels, "channels", (6, 6)))
         if self.instruments is not None:
             object.__setattr__(self, "instruments", _shaped(self.instruments, "instruments", A.shape))
         if self.uncertainty is not None and self.uncertainty.num_samples != len(A):

@@ -357,34 +357,36 @@ def stationary_fit(
     means = Means.of(problem.time)
     if means.count < FEWEST_MEANS:
         return None
-    mixed = np.eye(6)
-    if problem.missing is None:
-        own = np.eye(6) if problem.channels is None else problem.channels
-        mixed = _unmixed(means.all(residual) @ own.T, np.abs(own) @ channel_floor(problem)) @ own
     used = None if problem.missing is None else means.all((~problem.missing).astype(np.float64)) >= 1.0
     stretches, start = [], 0
     for A, y in zip(means.each(problem.A), means.each(problem.y), strict=True):
         parts = [A, np.broadcast_to(np.eye(6), (len(A), 6, 6))] if problem.bias else [A]
         if further is not None:
             parts.append(further[start : start + len(A)])
-        rows = mixed @ np.concatenate([*parts, y[:, :, None]], axis=2)
-        if used is not None:
-            rows = rows * used[start : start + len(A), :, None]
-        stretches.append(rows)
+        rows = np.concatenate([*parts, y[:, :, None]], axis=2)
+        stretches.append(rows if used is None else rows * used[start : start + len(A), :, None])
         start += len(A)
     known = np.concatenate([np.zeros(problem.num_unknowns), [] if precision is None else precision])
-    floor = np.abs(mixed) @ channel_floor(problem)
-    return spectral_fit(Bands.of(stretches), known, floor)
+    floor, together = channel_floor(problem), problem.missing is None
+    whiten = whitening(means.all(residual), floor, together)
+    for _ in range(ROUNDS):
+        white = [whiten @ rows for rows in stretches]
+        bands = Bands.of(white)
+        found = spectral_fit(bands, known, np.abs(whiten) @ floor)
+        left = [bands.whitened(rows[:, :, -1] - rows[:, :, :-1] @ found.solution, found.levels) for rows in white]
+        whiten = whitening(np.concatenate(left), 0.0 * floor, together) @ whiten
+    return found
 
 
-def _unmixed(residual: FloatArray, floor: FloatArray) -> FloatArray:
-    """(6, 6) what takes the correlations between channels out of residuals (M, 6), and leaves each its size."""
+def whitening(residual: FloatArray, floor: FloatArray, together: bool) -> FloatArray:
+    """(6, 6) lower triangular: what makes residuals (M, 6) independent and of size 1; each channel by itself if they
+    are not taken together.
+    """
     count = len(residual)
     total = residual.T @ residual / count
-    doubt = max(SHRINKAGE, UNCORRELATED / (UNCORRELATED + count))
+    doubt = max(SHRINKAGE, UNCORRELATED / (UNCORRELATED + count)) if together else 1.0
     total = (1.0 - doubt) * total + doubt * np.diag(np.diag(total)) + np.diag(floor**2)
-    inverse = np.linalg.inv(np.linalg.cholesky(total))
-    return np.asarray(inverse / np.diag(inverse)[:, None])
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(total)))
 
 
 def solve_weighted(
