@@ -14,10 +14,8 @@ from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.estimators.consistent import nearest_consistent
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.problem import NUM_PARAMETERS
+from iparam.estimation.payload.regular import REGULAR, solve_regular
 from iparam.spatial.consistency import is_physically_consistent
-
-REGULAR = 1e-10
-"""Least eigenvalue of a Gram matrix with columns of unit length that counts as determined."""
 
 LARGEST = 2.0
 """Radius of gyration, and distance of the centre of mass, of the largest load that is thought of [m]."""
@@ -145,16 +143,6 @@ def linear_fit(
     squares = float(np.sum(weights * residual**2))
     start = NUM_PARAMETERS + 6 * run.bias
     return Fit(solution[:NUM_PARAMETERS], solution[start:], design, gram, residual, squares, free, weights)
-
-
-def solve_regular(gram: FloatArray, right: FloatArray) -> FloatArray:
-    """The shortest solution in units of its columns, where some of it is not determined; of each column of right."""
-    scale = np.sqrt(np.maximum(np.diag(gram), 0.0))
-    scale = np.where(scale > 0.0, scale, 1.0)
-    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
-    inverse = np.where(values > REGULAR * values[-1], 1.0 / np.maximum(values, 1e-300), 0.0)
-    inside = (vectors * inverse) @ vectors.T / np.outer(scale, scale)
-    return np.asarray(inside @ right)
 
 
 def load_information(gram: FloatArray) -> FloatArray:

@@ -11,13 +11,14 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.assessment.residual_structure import LINEAR
 from iparam.estimation.causes.examined_run import LEAST_MEANS, ExaminedRun, gravity_regressor
-from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit
+from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
 from iparam.estimation.causes.hypotheses.sensor_channels import curved
 from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX, cut_off
 from iparam.estimation.causes.left_over import MOST_LEFT, left_over
 from iparam.estimation.payload.noise_spectrum import Bands, spectral_fit
 from iparam.estimation.payload.problem import NUM_PARAMETERS
+from iparam.estimation.payload.regular import REGULAR
 from iparam.sensing.correction import WRENCH_CHANNELS
 from iparam.spatial.transforms import skew
 

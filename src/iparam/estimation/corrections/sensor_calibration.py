@@ -20,9 +20,9 @@ from iparam.arrays import FloatArray, frozen
 from iparam.errors import InputError, IparamError
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.problem import PayloadProblem
 from iparam.estimation.payload.problem_from_recording import problem_from_recording
-from iparam.estimation.payload.weighted_fit import residual_weights
+from iparam.estimation.payload.weighted_fit import load_follows
 from iparam.files.json import read_json, write_json
 from iparam.files.kind import FileKind
 from iparam.motion.sources import MotionSource
@@ -146,13 +146,7 @@ def calibration_covariance(problem: PayloadProblem, correction: Correction) -> F
         return None
     frame = correction.frame_matrix()
     undo, shown = frame @ correction.wrench_matrix(), problem.y @ np.linalg.inv(frame).T
-    design, count = problem.design, problem.num_samples
-    fit = np.asarray(np.linalg.lstsq(design.reshape(6 * count, -1), problem.y.ravel(), rcond=None)[0], dtype=np.float64)
-    whiten = residual_weights(problem, problem.y - design @ fit, fit[:NUM_PARAMETERS]).whiten
-    weighted = np.swapaxes(whiten, -1, -2) @ (whiten @ design)
-    information = np.einsum("ncp,ncq->pq", weighted, design, optimize=True)
-    right = np.einsum("ncp,ci,nj->pij", weighted, undo, shown, optimize=True).reshape(-1, 36)
-    follows = np.linalg.lstsq(information, right, rcond=None)[0][:NUM_PARAMETERS]
+    follows = load_follows(problem, np.einsum("ci,nj->ncij", undo, shown).reshape(len(shown), 6, 36))
     return np.asarray(follows @ np.asarray(correction.wrench_scale_covariance) @ follows.T)
 
 

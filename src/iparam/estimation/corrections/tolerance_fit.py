@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.estimation.causes.fit import solve_regular
 from iparam.estimation.corrections.problem_changes import levelled
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.payload.noise_spectrum import Means, SpectralFit
-from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.noise_spectrum import FEWEST_MEANS, Means, SpectralFit
+from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.estimation.payload.problem_from_recording import PreparedRun
-from iparam.estimation.payload.weighted_fit import channel_floor, residuals, stationary_fit
+from iparam.estimation.payload.regular import solve_regular
+from iparam.estimation.payload.weighted_fit import NEVER, plain_solution, residuals, stationary_fit
 from iparam.recording.statements import are_poses
 from iparam.regressor.wrench import body_regressor, wrench_regressor_derivatives
 from iparam.remarks import Remark, remark
@@ -34,9 +34,6 @@ from iparam.spatial.transforms import exp_so3, skew
 BEYOND = 4.9
 """Standard deviations of its prior that no deviation has (1e-6): then something else is wrong than the tolerances
 allow, which the data do not correct and a diagnosis has to name."""
-
-NEVER = 1e12
-"""Information before any data on a deviation that these do not correct."""
 
 TOLD = {
     "place": ("the sensor's place", 1e3, "mm"),
@@ -80,8 +77,10 @@ def fit_tolerances(
     """
     problem = run.problem
     means = Means.of(problem.time)
+    if means.count < FEWEST_MEANS:
+        return None
     time, A = means.all(problem.time), means.all(problem.A)
-    parameters = _plain_solution(problem)
+    parameters = plain_solution(problem)
     phi = estimate.phi if estimate.complete else parameters[:NUM_PARAMETERS]
     effects = [(name, one) for name, one in _effects(run, tolerances, sensor, phi, time, A @ phi)]
     if not effects:
@@ -90,8 +89,6 @@ def fit_tolerances(
     names = [name for name, _ in effects]
     shown = np.array([estimate.complete and name != "sampling" for name in names])
     fit = stationary_fit(problem, residuals(problem, parameters), columns, np.where(shown, 1.0, NEVER))
-    if fit is None:
-        return None
     found = _posterior(fit, problem.num_unknowns, shown)
     terms = {"noise": found.moved_by_noise}
     for name in dict.fromkeys(names):
@@ -158,13 +155,6 @@ def _posterior(fit: SpectralFit, count: int, shown: NDArray[np.bool_]) -> _Poste
     return _Posterior(np.where(shown, deviations, 0.0), load @ (rest - rest @ rest) @ load.T, load @ kept)
 
 
-def _plain_solution(problem: PayloadProblem) -> FloatArray:
-    """(p,) load and bias by least squares, all channels by their size; the shortest where some of it is not shown."""
-    weights = 1.0 / np.maximum(problem.y.std(axis=0), channel_floor(problem))
-    rows = (problem.design * weights[:, None]).reshape(-1, problem.num_unknowns)
-    return solve_regular(rows.T @ rows, rows.T @ (problem.y * weights).ravel())
-
-
 def _effects(
     run: PreparedRun, tolerances: Tolerances, sensor: FloatArray, phi: FloatArray, time: FloatArray, load: FloatArray
 ) -> Iterator[tuple[str, FloatArray]]:
@@ -203,10 +193,10 @@ def _effects(
 
 
 def _of_sampling(run: PreparedRun) -> float:
-    """By how much of its second derivative [s^2] a sample differs from that of an instant if it is the mean over its
-    neighbours, with triangular weights over two intervals. Steps of a simulator make such.
+    """By how much of its second derivative [s^2] a sample differs from that of an instant if it is the mean over the
+    intervals before and after it. Steps of a simulator make such.
     """
-    return float(np.median(np.diff(run.problem.time))) ** 2 / 12.0
+    return float(np.median(np.diff(run.problem.time))) ** 2 / 6.0
 
 
 def _of_sensor(tolerances: Tolerances, sensor: FloatArray) -> Iterator[tuple[str, FloatArray]]:

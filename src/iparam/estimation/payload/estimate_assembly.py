@@ -12,7 +12,7 @@ from iparam.estimation.assessment.residual_structure import ResidualStructure, r
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import SUCCESS, Estimate, StandardDeviations, Wrench
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighted_fit import channel_floor, residuals
+from iparam.estimation.payload.weighted_fit import load_follows, residuals
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.remarks import Remark, remark
 from iparam.spatial.consistency import check_consistency, may_be_body
@@ -63,7 +63,7 @@ def assemble_estimate(
     residual = residuals(problem, parameters)
     rms = np.sqrt(np.mean(residual**2, axis=0))
     terms = summed_terms(
-        {"noise": covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]}, _of_delay(problem, phi, rms), problem.covariance_terms
+        {"noise": covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]}, _of_delay(problem, phi), problem.covariance_terms
     )
     phi_covariance = sum_of_terms(terms)
     standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
@@ -91,17 +91,12 @@ def assemble_estimate(
     )
 
 
-def _of_delay(problem: PayloadProblem, phi: FloatArray, rms: FloatArray) -> dict[str, FloatArray]:
-    """The term of a delay which is not known better: its error is the same in all samples.
-
-    Channels weigh as in a fit by what it leaves of them, rms (6,).
-    """
+def _of_delay(problem: PayloadProblem, phi: FloatArray) -> dict[str, FloatArray]:
+    """The term of a delay which is not known better: its error is the same in all samples."""
     if not problem.delay_deviation:
         return {}
-    change = np.gradient(problem.A @ phi, problem.time, axis=0)
-    scale = 1.0 / np.maximum(rms, channel_floor(problem))
-    rows = (problem.design * scale[:, None]).reshape(-1, problem.num_unknowns)
-    moved = np.linalg.lstsq(rows, (change * scale).ravel(), rcond=None)[0][:NUM_PARAMETERS] * problem.delay_deviation
+    change = problem.delay_deviation * np.gradient(problem.A @ phi, problem.time, axis=0)
+    moved = load_follows(problem, change[:, :, None])[:, 0]
     return {"delay": np.outer(moved, moved)}
 
 

@@ -14,6 +14,7 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
 from iparam.estimation.payload.noise_spectrum import FEWEST_MEANS, Bands, Means, SpectralFit, spectral_fit
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
+from iparam.estimation.payload.regular import solve_regular
 from iparam.recording.units import USUAL_RATES, time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES, IdentifiabilityReport, payload_identifiability
 
@@ -29,6 +30,10 @@ NEGLIGIBLE = 0.01
 
 _FLOOR = 1e-12
 """Least standard deviation of a channel, as a share of the largest value in it: exact data do not divide by zero."""
+
+RESOLVED = 1e-6
+"""Least standard deviation of a mean, as a share of the largest value of its channel, where noise has a spectrum: no
+sensor tells more, and priors would be lost beside it to rounding."""
 
 SAMPLES_A_BLOCK = 20_000
 """How much of the data is whitened at a time: bounds the memory."""
@@ -47,6 +52,9 @@ LEAST_SIGNAL = 1e-9
 
 SMOOTH_MORE = "Smooth the angles more (the motion 'butterworth'), or move faster"
 """What helps where the motion is known too badly."""
+
+NEVER = 1e12
+"""Information before any data on what these are not to correct."""
 
 ROUNDS = 2
 """How often the weights follow from the residuals of the fit before."""
@@ -327,8 +335,8 @@ def weighted_fit(problem: PayloadProblem, correct: bool = True) -> WeightedFit:
         residual = residuals(problem, parameters)
         weights = residual_weights(problem, residual, parameters[:NUM_PARAMETERS])
         parameters, information, shift = solve_weighted(problem, weights, correct)
-    found = stationary_fit(problem, residuals(problem, parameters))
-    if found is not None:
+    if Means.of(problem.time).count >= FEWEST_MEANS:
+        found = stationary_fit(problem, residuals(problem, parameters))
         parameters, information = found.solution, found.information
         return WeightedFit(
             parameters, information, found.covariance, residuals(problem, parameters), weights, report, 1.0
@@ -345,18 +353,16 @@ def stationary_fit(
     residual: FloatArray,
     further: FloatArray | None = None,
     precision: FloatArray | None = None,
-) -> SpectralFit | None:
-    """The fit with stationary noise of a free spectrum; None for too few samples.
+) -> SpectralFit:
+    """The fit with stationary noise of a free spectrum.
 
     Args:
-        problem: the data.
+        problem: the data, of at least `FEWEST_MEANS` means.
         residual: (N, 6) of a fit: its correlations between channels are taken out.
         further: (M, 6, k) means of columns beside those of load and bias.
         precision: (k,) of their unknowns before any data, about 0.
     """
     means = Means.of(problem.time)
-    if means.count < FEWEST_MEANS:
-        return None
     used = None if problem.missing is None else means.all((~problem.missing).astype(np.float64)) >= 1.0
     stretches, start = [], 0
     for A, y in zip(means.each(problem.A), means.each(problem.y), strict=True):
@@ -367,7 +373,7 @@ def stationary_fit(
         stretches.append(rows if used is None else rows * used[start : start + len(A), :, None])
         start += len(A)
     known = np.concatenate([np.zeros(problem.num_unknowns), [] if precision is None else precision])
-    floor, together = channel_floor(problem), problem.missing is None
+    floor, together = RESOLVED / _FLOOR * channel_floor(problem), problem.missing is None
     whiten = whitening(means.all(residual), floor, together)
     for _ in range(ROUNDS):
         white = [whiten @ rows for rows in stretches]
@@ -378,6 +384,26 @@ def stationary_fit(
     return found
 
 
+def plain_solution(problem: PayloadProblem) -> FloatArray:
+    """(p,) load and bias by least squares, all channels by their size; the shortest where some of it is not shown."""
+    weights = 1.0 / np.maximum(problem.y.std(axis=0), channel_floor(problem))
+    rows = (problem.design * weights[:, None]).reshape(-1, problem.num_unknowns)
+    return solve_regular(rows.T @ rows, rows.T @ (problem.y * weights).ravel())
+
+
+def load_follows(problem: PayloadProblem, columns: FloatArray) -> FloatArray:
+    """(10, k) by how much the load changes where the wrench has more of columns (N, 6, k)."""
+    parameters, count, means = plain_solution(problem), problem.num_unknowns, Means.of(problem.time)
+    if means.count >= FEWEST_MEANS:
+        never = np.full(columns.shape[2], NEVER)
+        fit = stationary_fit(problem, residuals(problem, parameters), means.all(columns), never)
+        return solve_regular(fit.information[:count, :count], fit.information[:count, count:])[:NUM_PARAMETERS]
+    weights = 1.0 / np.maximum(residuals(problem, parameters).std(axis=0), channel_floor(problem))
+    rows = (problem.design * weights[:, None]).reshape(-1, count)
+    right = (columns * weights[:, None]).reshape(len(rows), -1)
+    return solve_regular(rows.T @ rows, rows.T @ right)[:NUM_PARAMETERS]
+
+
 def whitening(residual: FloatArray, floor: FloatArray, together: bool) -> FloatArray:
     """(6, 6) lower triangular: what makes residuals (M, 6) independent and of size 1; each channel by itself if they
     are not taken together.
@@ -385,8 +411,9 @@ def whitening(residual: FloatArray, floor: FloatArray, together: bool) -> FloatA
     count = len(residual)
     total = residual.T @ residual / count
     doubt = max(SHRINKAGE, UNCORRELATED / (UNCORRELATED + count)) if together else 1.0
-    total = (1.0 - doubt) * total + doubt * np.diag(np.diag(total)) + np.diag(floor**2)
-    return np.asarray(np.linalg.inv(np.linalg.cholesky(total)))
+    total = (1.0 - doubt) * total + doubt * np.diag(np.diag(total)) + np.diag(np.maximum(floor, 1e-150) ** 2)
+    size = np.sqrt(np.diag(total))
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(total / np.outer(size, size))) / size)
 
 
 def solve_weighted(

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun, slow_functions
-from iparam.estimation.causes.fit import REGULAR, Fit, linear_fit
+from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
+from iparam.estimation.payload.regular import REGULAR
 from iparam.recording.channels import CHANNELS
 from iparam.rounding import significant
 from iparam.sensing.correction import Correction
