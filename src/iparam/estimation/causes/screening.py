@@ -4,7 +4,7 @@ would leave in the residuals, all at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -74,13 +74,13 @@ def screened(run: ExaminedRun) -> Screening:
         return Screening((FEW,))
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
-    found, rest = _scored(run, fit, run.A @ fit.phi)
+    found, rest, residual = _scored(run, fit, run.A @ fit.phi)
     if _invisible(run, fit.residual):
         return Screening((), visible=False)
     alarms = list(found.alarms)
     if _loud(rest):
         alarms.append("time")
-    if left_over(run, fit).share(fit.phi[0]) > MOST_LEFT:
+    if left_over(run, replace(fit, residual=residual)).share(fit.phi[0]) > MOST_LEFT:
         alarms.append("unexplained")
     return Screening(tuple(alarms))
 
@@ -92,9 +92,9 @@ def screened_again(run: ExaminedRun, explained: Fit) -> Screening:
     return _scored(run, explained, explained.design[:, :, :NUM_PARAMETERS] @ explained.phi)[0]
 
 
-def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, FloatArray]:
-    """Rao's tests with noise of a free spectrum; and the residuals (N, 6) without all that they found, in units of that
-    noise, whatever its spectrum. The wrench of the load is (N, 6).
+def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, FloatArray, FloatArray]:
+    """Rao's tests with noise of a free spectrum; the residuals (N, 6) without all that they found, in units of that
+    noise, whatever its spectrum; and those of the load with such noise [N, N m]. The wrench of the load is (N, 6).
     """
     from scipy.fft import idct
 
@@ -130,7 +130,8 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
     if _swings(bins[:, :3]):
         alarms.append("swing")
     every = np.array(moves).reshape(-1, NUM_PARAMETERS)
-    return Screening(tuple(alarms), every), np.asarray(idct(bins, axis=0, norm="ortho"))
+    residual = fit.residual - fit.design @ found.solution
+    return Screening(tuple(alarms), every), np.asarray(idct(bins, axis=0, norm="ortho")), residual
 
 
 def _swings(bins: FloatArray) -> bool:
@@ -191,7 +192,6 @@ def _small_mistakes(
             [np.einsum("nji,nj->ni", run.path.rotation, run.path.position), np.zeros((count, 3))], axis=1
         )[:, :, None]
     share = (run.time - run.time[0]) / (run.time[-1] - run.time[0])
-    parts["drift"] = np.concatenate([np.cos(np.pi * k * share)[:, None, None] * np.eye(6) for k in range(1, 5)], axis=2)
     parts["change"] = np.concatenate([run.A[:, :, :4] * (share > at)[:, None, None] for at in (0.33, 0.66)], axis=2)
     starts = np.cumsum([0, *(part.shape[2] for part in parts.values())])
     every = np.eye(starts[-1])
