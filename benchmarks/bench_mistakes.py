@@ -38,8 +38,8 @@ from iparam.remarks import fix_text
 from iparam.sensing.correction import ESTIMABLE, Correction
 from iparam.worker_pool import WorkerPool
 
-OF_HARSH = {"drift", "delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
-"""What the preset harsh has of its own, drift, delay, rounding and lost samples, by the names that they may get."""
+OF_HARSH = {"delay", "low-pass", "re-zeroed", "outliers", "held-samples"}
+"""What the preset harsh has of its own, delay, rounding and lost samples, by the names that they may get."""
 
 ASIDE = np.block([[np.eye(3), np.array([[0.005], [0.004], [0.005]])], [np.zeros((1, 3)), np.ones((1, 1))]])
 """(4, 4) a sensor that is 8 mm away from the tool's origin."""
@@ -343,7 +343,7 @@ def clean(arms: Sequence[str], seeds: int, jobs: int) -> list[Claim]:
     return [
         [sound, str(len(usual)), str(sum(usual)), "1 %"],
         [
-            "the same, `harsh`, of other than its drift, delay (or low-pass) and rounding",
+            "the same, `harsh`, of other than its delay (or low-pass) and rounding",
             str(len(harsh)),
             str(sum(harsh)),
             "1 %",

@@ -289,7 +289,7 @@ MISTAKES = [
     Mistake("joint-reversed", ("joint-sign", "joint-order"), _joint_reversed),
     Mistake("sensor-turned", ("sensor-rotation",), _turned_sensor),
     Mistake("sensor-on-adapter", ("sensor-offset",), _wrench(_adapter)),
-    Mistake("slow-parts-lost", ("high-pass", "drift", "weight-compensated"), _wrench(_without_slow_parts)),
+    Mistake("slow-parts-lost", ("high-pass", "weight-compensated"), _wrench(_without_slow_parts)),
     Mistake("set-points", ("delay", "low-pass", "wrench-delayed"), _set_points),
     Mistake("part-put-down", ("load-changed",), _dropped),
     Mistake("cable", ("external-force", "cable"), _cable),

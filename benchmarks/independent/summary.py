@@ -20,7 +20,6 @@ NEAR, CLOSE = 2.0, 0.05
 HALF_95 = 1.96
 
 OWN = {
-    "thermal": ("drift",),
     "hysteretic": ("hysteresis",),
     "elastic": ("elasticity", "joint-offset"),
     "tilted": ("gravity-direction",),

@@ -18,7 +18,6 @@ from iparam.errors import FileFormatError, InputError
 from iparam.estimation import PayloadProblem
 from iparam.estimation.errors import RefutedResultError
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
-from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import precision_remarks
 from iparam.export import IdentifiedLoad, InconsistentLoadError, to_json
 from iparam.recording.screening import find_faults
@@ -193,7 +192,6 @@ def test_what_was_compensated_or_is_counted_takes_nothing_from_a_result(
     found = iparam.identify_payload(recording(**changes), delay=None)
     assert IdentifiedLoad.from_estimate(found).discredited_by == ()
     assert code is None or code in [one.code for one in found.remarks]
-    assert lowering([BiasDrift(np.ones(6), np.ones(6)).remark]) == []
 
 
 def test_a_reversed_sensor_discredits_its_result() -> None:

@@ -175,13 +175,6 @@ def _order(bench: Workbench, kind: str) -> list[int]:
     return order
 
 
-def _walk(recording: Recording, bench: Workbench, force: float) -> FloatArray:
-    """(T, 6) a sensor that warms up: an exponential of 8 s towards +-force [N] and a twentieth of it [N m]."""
-    time = recording.signal("wrench").time[:, None]
-    ends = bench.random.choice([-1.0, 1.0], 6) * force * np.array([1.0] * 3 + [0.05] * 3)
-    return np.asarray((1.0 - np.exp(-time / 8.0)) * ends)
-
-
 def _step(recording: Recording, jump: FloatArray, at: float = 0.6) -> FloatArray:
     time = recording.signal("wrench").time
     return np.asarray((time > at * time[-1])[:, None] * jump)
@@ -359,12 +352,6 @@ MISTAKES: tuple[Mistake, ...] = (
         ("at 85 % of the largest", _edited(lambda r: edit.saturated(r, 0.85))),
         ("at 60 % of the largest", _edited(lambda r: edit.saturated(r, 0.60))),
         ("at 25 % of the largest", _edited(lambda r: edit.saturated(r, 0.25))),
-    ),
-    *_sized(
-        "drift",
-        ("by 0.7 N", _drawn(lambda r, b: edit.added(r, _walk(r, b, 1.0)))),
-        ("by 4 N", _drawn(lambda r, b: edit.added(r, _walk(r, b, 5.6)))),
-        ("by 20 N", _drawn(lambda r, b: edit.added(r, _walk(r, b, 28.0)))),
     ),
     *_sized(
         "re-zeroed",

@@ -7,7 +7,6 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -110,14 +109,11 @@ def judge(case: Case) -> Outcome:
 
 
 def corrected(log: Log, fix: Mapping[str, Plain]) -> Estimate | None:
-    """What is found with a fix: another robot, a bias that drifts, or a correction; None for an error."""
+    """What is found with a fix: another robot, or a correction; None for an error."""
     rest = dict(fix)
     robot = iparam.load_robot(str(rest.pop("robot"))) if "robot" in rest else log.robot
-    bias: Any = rest.pop("bias", "estimate")
     with contextlib.suppress(IparamError):
-        return identify_payload(
-            log.recording, robot, bias=bias, correction=Correction.from_document(rest), tolerances="exact"
-        )
+        return identify_payload(log.recording, robot, correction=Correction.from_document(rest), tolerances="exact")
     return None
 
 

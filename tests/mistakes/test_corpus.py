@@ -63,6 +63,15 @@ def test_a_mistake_that_is_on_no_list_is_not_trusted_if_it_is_wrong(name: str) -
     assert outcome.verdict == "refuted", outcome
 
 
+@pytest.mark.thorough(keep=2)
+@pytest.mark.parametrize("name", ["much-drift@ur5e-compact", "drift@panda-extreme", "drift-and-delay@ur5e-slender"])
+def test_what_drifts_is_noise(name: str) -> None:
+    kind, place = name.split("@")
+    outcome = judge(next(each for each in unlisted_cases() if each.name == f"{kind}/middling@{place}"))
+    assert outcome.harmless, outcome
+    assert set(outcome.causes) <= {"delay"}, outcome
+
+
 @pytest.mark.thorough(keep=1)
 @pytest.mark.parametrize("name", ["base-axes/middling@panda-compact", "too-little-motion/gross@ur5e-slender"])
 def test_what_hides_the_whole_load_is_named(name: str) -> None:

@@ -55,7 +55,6 @@ def test_the_corpus_has_every_cause_in_three_sizes() -> None:
         "sensor-gain",
         "channel-dead",
         "saturation",
-        "drift",
         "re-zeroed",
         "contact",
         "load-changed",

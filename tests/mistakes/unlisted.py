@@ -5,6 +5,7 @@ may be trusted, see `judgement.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
@@ -202,6 +203,13 @@ def _unsigned(time: FloatArray, values: FloatArray) -> FloatArray:
     return np.concatenate([np.abs(values[:, :3]), values[:, 3:]], axis=1)
 
 
+def _warm(recording: Recording, bench: Workbench, force: float) -> Recording:
+    """A sensor that warms up: an exponential of 8 s towards +-force [N] and a twentieth of it [N m]."""
+    time = recording.signal("wrench").time[:, None]
+    ends = bench.random.choice([-1.0, 1.0], 6) * force * np.array([1.0] * 3 + [0.05] * 3)
+    return edit.added(recording, (1.0 - np.exp(-time / 8.0)) * ends)
+
+
 def _creeping(time: FloatArray, values: FloatArray) -> FloatArray:
     return values + time[:, None] * np.array([0.2, -0.2, 0.2, 0.01, 0.01, -0.01])
 
@@ -320,6 +328,8 @@ def _mistakes() -> Iterator[tuple[str, str, Callable[[Workbench], Log]]]:
     yield "twisted", "a bias that follows the last joint", _drawn(_twisted)
     yield "gains", "all channels 3 % off, each in its way", _scaled(odd)
     yield "tared", "zeroed with the load on", _values(lambda t, v: v - v[:50].mean(axis=0))
+    for name, force in (("drift", 5.6), ("much-drift", 28.0)):
+        yield name, f"by {0.7 * force:.0f} N", _drawn(partial(_warm, force=force))
 
 
 UNLISTED: tuple[Mistake, ...] = tuple(Mistake(name, "middling", what, make) for name, what, make in _mistakes())

@@ -59,8 +59,8 @@ def test_needlessly_refused_is_refused_though_mass_and_center_are_right(changes,
 
 
 def test_accused_is_told_what_it_does_not_have():
-    assert not summary.is_accused(row(group="thermal", preset="exact", causes=["drift"]))
-    assert summary.is_accused(row(group="white", preset="exact", causes=["drift"]))
+    assert not summary.is_accused(row(group="hysteretic", preset="exact", causes=["hysteresis"]))
+    assert summary.is_accused(row(group="white", preset="exact", causes=["hysteresis"]))
     assert not summary.is_accused(row(group="white", preset="lab", causes=["sensor-offset"]))
     assert summary.is_accused(row(group="white", preset="exact", causes=["sensor-offset"]))
 

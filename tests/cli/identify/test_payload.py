@@ -90,16 +90,16 @@ def test_all_methods(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.thorough
-def test_a_drifting_bias_with_every_method(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_drifting_bias_with_every_method(folder: Path) -> None:
     recording = Recording.load("run.parquet")
     wrench = recording.signal("wrench")
     slope = 4.0 * np.linspace(-1.0, 1.0, wrench.num_samples)[:, None] * np.array([1.0, 1.0, 1.0, 0.05, 0.05, 0.05])
     recording.with_signal("wrench", time=wrench.time, values=wrench.values + slope).save("drift.parquet")
     for method in METHODS:
-        command = ["identify", "payload", "drift.parquet", "--bias", "drifting", "--method", method]
+        command = ["identify", "payload", "drift.parquet", "--method", method]
         assert main([*command, "--output", "result.json"]) == 0
-        assert "The sensor's bias drifts by about" in capsys.readouterr().err
         estimate = Estimate.load("result.json")
+        assert estimate.refutation is None
         assert abs(estimate.mass - 2.0) < 4.0 * estimate.standard_deviation.mass
         assert estimate.standard_deviation.mass < 0.05
         assert estimate.sensor_bias is not None

@@ -92,13 +92,13 @@ def test_a_load_of_two_kilograms(runs: Any, identified: Any, friction: FrictionM
 
 
 @pytest.mark.recovery
-@pytest.mark.parametrize(("noise", "bias", "delay"), [("ur5e", "estimate", 0.0), ("harsh", "drifting", None)])
+@pytest.mark.parametrize(("noise", "delay"), [("ur5e", 0.0), ("harsh", None)])
 def test_wrist_and_joints_together(
-    runs: Any, identified: Any, robot: iparam.Robot, noise: str, bias: Any, delay: float | None
+    runs: Any, identified: Any, robot: iparam.Robot, noise: str, delay: float | None
 ) -> None:
     loaded = noise_preset(noise).apply(runs[1], 0)
     torque = identified(None).estimate
-    wrist = identify_payload(loaded, robot, bias=bias, delay=delay)
+    wrist = identify_payload(loaded, robot, delay=delay)
     fused = fuse_estimates([wrist, torque])
     assert "estimates-disagree" not in [one.code for one in fused.remarks]
     for one in (wrist, torque):

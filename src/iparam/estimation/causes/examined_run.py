@@ -35,6 +35,9 @@ MOVING = 0.05
 REST = 2.0
 """Time of a rest before and after the motion that is looked at [s]: what a low-pass or a delay leaves is over."""
 
+DRIFT = 2
+"""Degree of the polynomial in time that a bias follows: a sensor that warms up, and bends once."""
+
 DAMPING = 1e-12
 """Share of a column's squares that keeps columns without motion from having any coefficient."""
 
@@ -111,6 +114,15 @@ class ExaminedRun:
     def bias(self) -> bool:
         """Whether the sensor has a bias that is estimated."""
         return self.run.problem.bias
+
+    @cached_property
+    def bias_columns(self) -> FloatArray:
+        """(N, 6, k) of an estimated bias: its drift is a part of it here, where noise is taken to be white."""
+        if not self.bias:
+            return np.zeros((len(self.time), 6, 0))
+        share = 2.0 * (self.time - self.time[0]) / (self.time[-1] - self.time[0]) - 1.0
+        waves = np.polynomial.legendre.legvander(share, DRIFT)
+        return np.asarray((waves[:, None, :, None] * np.eye(6)[:, None]).reshape(len(share), 6, -1))
 
     def rows(self, chosen: slice) -> ExaminedRun:
         """Some of the means."""

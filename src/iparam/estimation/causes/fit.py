@@ -120,9 +120,7 @@ def linear_fit(
         effect: (N, 6) part of the wrench that neither load nor bias has to do with; none if not given [N, N m].
     """
     A = run.A if regressors is None else regressors
-    parts = [A]
-    if run.bias:
-        parts.append(np.broadcast_to(np.eye(6), (len(A), 6, 6)))
+    parts = [A, run.bias_columns]
     if columns is not None:
         parts.append(columns)
     design = np.concatenate(parts, axis=2)
@@ -141,7 +139,7 @@ def linear_fit(
         solution = _possible(solution, gram)
     residual = measured - design @ solution
     squares = float(np.sum(weights * residual**2))
-    start = NUM_PARAMETERS + 6 * run.bias
+    start = NUM_PARAMETERS + run.bias_columns.shape[2]
     return Fit(solution[:NUM_PARAMETERS], solution[start:], design, gram, residual, squares, free, weights)
 
 

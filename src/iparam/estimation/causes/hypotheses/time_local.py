@@ -82,8 +82,7 @@ class Change(Hypothesis):
 def _best_change(run: ExaminedRun, columns: FloatArray) -> int | None:
     """The mean from which on further columns (N, 6, k) explain most beside load and bias."""
     count = len(run.time)
-    parts = [run.A, np.broadcast_to(np.eye(6), (count, 6, 6))] if run.bias else [run.A]
-    whole = np.concatenate([*parts, columns], axis=2) / run.noise[:, None]
+    whole = np.concatenate([run.A, run.bias_columns, columns], axis=2) / run.noise[:, None]
     target = run.y / run.noise
     p, k = whole.shape[2] - columns.shape[2], columns.shape[2]
     grams = np.einsum("nci,ncj->nij", whole, whole, optimize=True)
