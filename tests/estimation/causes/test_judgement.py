@@ -139,9 +139,7 @@ def test_the_steps_of_a_simulator_accuse_nobody(robot: iparam.Robot, behind: flo
     assert off_by(found, carried.parameters) < 4.0
 
 
-def test_a_contact_is_left_out_and_said(
-    sound_run: Run, sound: Estimate, robot: iparam.Robot, load: iparam.InertialParameters
-) -> None:
+def test_a_contact_is_left_out_and_said(sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters) -> None:
     found = iparam.identify_payload(sound_run(edit=_touched), robot)
     assert found.refutation is None
     assert [cause.cause for cause in found.causes] == ["contact"]
@@ -149,7 +147,8 @@ def test_a_contact_is_left_out_and_said(
     assert 1.8 < start < 2.0
     assert 2.4 < stop < 2.6
     assert off_by(found, load) < 4.0
-    np.testing.assert_allclose(found.standard_deviation.phi, sound.standard_deviation.phi, rtol=0.3)
+    same = iparam.identify_payload(sound_run(), robot, correction=Correction(exclude=((start, stop),)))
+    np.testing.assert_allclose(found.standard_deviation.phi, same.standard_deviation.phi, rtol=0.02)
     assert [one.values["cause"] for one in found.remarks if one.code == "cause-corrected"] == ["contact"]
 
 
@@ -167,10 +166,10 @@ def test_a_sensor_that_is_a_little_further_out_is_told_from_its_load(
     sound_run: Run, sound: Estimate, robot: iparam.Robot, load: iparam.InertialParameters
 ) -> None:
     """Nearly all of it is taken over by the load, whose centre would be off by many standard deviations."""
-    found = iparam.identify_payload(sound_run(edit=_a_little_further_out), robot)
+    recording = sound_run(edit=_a_little_further_out)
+    found = iparam.identify_payload(recording, robot, tolerances=Tolerances(place=0.006))
     assert off_by(found, load) < 4.0
     assert off_by(dataclasses.replace(found, standard_deviation=sound.standard_deviation), load) > 10.0
-    assert found.assessment["verdict"] != "good"
 
 
 def test_a_part_of_a_load_is_not_trusted_either(robot: iparam.Robot, load: iparam.InertialParameters) -> None:
@@ -264,7 +263,8 @@ def test_a_load_above_the_stated_torques_is_remarked_and_not_refuted(
     """Also where the description of the arm has torques that somebody made up."""
     arm = dataclasses.replace(robot, limits=dataclasses.replace(robot.limits, torque=np.full(6, torque)))
     times = 1.5 * torque
-    found = iparam.identify_payload(sound_run(edit=lambda w, _: times * w), arm)
+    recording = sound_run(edit=lambda w, _: times * w).with_metadata(source="UR controller, RTDE")
+    found = iparam.identify_payload(recording, arm, tolerances="exact")
     assert found.refutation is None
     assert found.mass == pytest.approx(times * load.mass, rel=1e-2)
     said = {one.code: one for one in found.remarks}

@@ -15,7 +15,7 @@ from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
 from iparam.estimation.causes.hypotheses.sensor_channels import curved
 from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX, cut_off
-from iparam.estimation.causes.left_over import MOST_LEFT, left_over
+from iparam.estimation.causes.left_over import CHANCE, GRAVITY, MOST_LEFT
 from iparam.estimation.payload.noise_spectrum import Bands, spectral_fit
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.estimation.payload.regular import REGULAR
@@ -80,8 +80,6 @@ def screened(run: ExaminedRun) -> Screening:
     alarms = list(found.alarms)
     if _loud(rest):
         alarms.append("time")
-    if left_over(run, fit).share(fit.phi[0]) > MOST_LEFT:
-        alarms.append("unexplained")
     return Screening(tuple(alarms))
 
 
@@ -129,6 +127,9 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
     bins = bands.whitened(rest, found.levels)
     if _swings(bins[:, :3]):
         alarms.append("swing")
+    beyond = np.maximum(np.exp(found.levels[:, 0]) - CHANCE, 0.0) @ bands.counts / bands.counts.sum()
+    if beyond * np.sum(run.noise[:3] ** 2) > (MOST_LEFT * GRAVITY * fit.phi[0]) ** 2:
+        alarms.append("unexplained")
     every = np.array(moves).reshape(-1, NUM_PARAMETERS)
     return Screening(tuple(alarms), every), np.asarray(idct(bins, axis=0, norm="ortho"))
 
