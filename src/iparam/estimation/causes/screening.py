@@ -15,7 +15,7 @@ from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
 from iparam.estimation.causes.hypotheses.sensor_channels import curved
 from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX, cut_off
-from iparam.estimation.causes.left_over import CHANCE, GRAVITY, MOST_LEFT
+from iparam.estimation.causes.left_over import GRAVITY, MOST_LEFT
 from iparam.estimation.payload.noise_spectrum import Bands, spectral_fit
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.estimation.payload.regular import REGULAR
@@ -27,6 +27,9 @@ SURE = 1e-5
 
 FREEDOM = 60
 """Degrees of freedom of the noise in the band of a motion, which is estimated along."""
+
+CLEAR = 5.0
+"""Standard deviations by which slow noise has to be above white noise to be left of the force, and not chance."""
 
 QUIET = 0.3
 """Least standard deviation of slow noise, in that of the sensor's white noise."""
@@ -127,7 +130,8 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
     bins = bands.whitened(rest, found.levels)
     if _swings(bins[:, :3]):
         alarms.append("swing")
-    beyond = np.maximum(np.exp(found.levels[:, 0]) - CHANCE, 0.0) @ bands.counts / bands.counts.sum()
+    by_chance = 1.0 + CLEAR * np.sqrt(2.0 / (3.0 * bands.counts))  # of the power of so many bins of three channels
+    beyond = np.maximum(np.exp(found.levels[:, 0]) - by_chance, 0.0) @ bands.counts / bands.counts.sum()
     if beyond * np.sum(run.noise[:3] ** 2) > (MOST_LEFT * GRAVITY * fit.phi[0]) ** 2:
         alarms.append("unexplained")
     every = np.array(moves).reshape(-1, NUM_PARAMETERS)
