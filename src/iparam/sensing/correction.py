@@ -12,7 +12,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -38,6 +38,14 @@ MOST_CLOCK = 1e6
 
 AXES = tuple(f"{sign}{axis}" for sign in ("", "-") for axis in "xyz")
 
+WrenchFrame = Literal["tool", "base", "forces-base", "torques-base", "tcp"]
+"""In whose axes a wrench is: all of it, or forces or torques alone, in those of the base; "tcp" is a controller's wrench
+in base axes, as UR's actual_TCP_force, out of which it took a weight and an offset."""
+
+Orientation = Literal["inverted", "w-last", "w-first", "inverted-w-last", "inverted-w-first"]
+"""What the columns of an orientation hold instead of the sensor's in the world, w x y z: that of the world in the sensor,
+x y z w, or what was taken for x y z w and is w x y z."""
+
 ESTIMABLE = (
     "sensor_rotation",
     "sensor_offset",
@@ -59,6 +67,8 @@ UNITS = {
     "low_pass": "Hz",
     "joint_offset": "deg",
     "external_force": "N, m",
+    "high_pass": "Hz",
+    "delays": "s",
     "exclude": "s",
     "rezeroed": "s",
 }
@@ -79,16 +89,23 @@ class Correction:
     Attributes:
         sensor_rotation: (3,) roll, pitch, yaw of the sensor in the tool frame, about fixed x, y, z [deg]: f_tool = R f.
         sensor_offset: (3,) origin of the sensor in the tool frame [m]: t_tool = R t + p x R f.
-        wrench_axes: (3,) which axis of the sensor each axis of the tool is, e.g. ("y", "x", "z") or ("-x", "y", "z").
+        wrench_axes: (3,) which axis of the sensor each axis of the tool is, e.g. ("y", "x", "z") or ("-x", "y", "z"); or
+            (6,), the first three of the forces, the others of the torques.
         wrench_scale: (6,) factors of fx, fy, fz, tx, ty, tz; or (6, 6) rows of a matrix that also undoes crosstalk.
         wrench_scale_covariance: (36, 36) of the inverse of such a matrix, row by row, as a calibration found it; no
             option, but counted in the intervals of a load.
-        wrench_frame: "base" for a wrench at the tool's origin in base axes, "tool" or None for tool axes.
+        wrench_frame: "base" for a wrench at the tool's origin in base axes, "forces-base" or "torques-base" for one whose
+            forces, or torques, alone are; "tcp" for one in base axes out of which a controller took a weight and an
+            offset: only what moving the load takes counts; "tool" or None for tool axes.
         measures: "reaction" for a sensor that reports what the load exerts on it.
         gravity: (3,) in base axes [m/s^2], whatever the recording states.
         delay: of the wrench behind the joint angles [s].
         low_pass: corner of a filter that the wrench went through [Hz].
         low_pass_order: of that filter: 1, also if not given, or 2 for Butterworth's.
+        high_pass: corner of a filter of first order that took the slow parts of the wrench for drift [Hz].
+        delays: pairs (time, delay) of a wrench that comes late by another time here than there [s], straight in between:
+            of two clocks, or after a loss of rows. ``delay`` counts besides.
+        orientation: what the columns of the sensor's orientation hold, see `Orientation`.
         clock: true seconds in a second of the time stamps.
         joint_offset: (n,) added to the joint angles [deg].
         joint_order: (n,) which column of the recording each joint of the arm is, from 0.
@@ -105,12 +122,15 @@ class Correction:
     wrench_axes: tuple[str, ...] | None = None
     wrench_scale: tuple[float, ...] | tuple[tuple[float, ...], ...] | Estimated | None = None
     wrench_scale_covariance: tuple[tuple[float, ...], ...] | None = None
-    wrench_frame: Literal["tool", "base"] | None = None
+    wrench_frame: WrenchFrame | None = None
     measures: Literal["action", "reaction"] | None = None
     gravity: tuple[float, ...] | Estimated | None = None
     delay: float | Estimated | None = None
     low_pass: float | Estimated | None = None
     low_pass_order: int | None = None
+    high_pass: float | None = None
+    delays: tuple[tuple[float, float], ...] = ()
+    orientation: Orientation | None = None
     clock: float | Estimated | None = None
     joint_offset: tuple[float, ...] | Estimated | None = None
     joint_order: tuple[int, ...] | None = None
@@ -124,9 +144,9 @@ class Correction:
         for name in (*_NUMBERS, "joint_offset"):
             self._set(name, _vector(getattr(self, name), name, _NUMBERS.get(name)))
         self._set("external_force", _pull(self.external_force))
-        for name in ("delay", "low_pass", "clock"):
+        for name in ("delay", "low_pass", "clock", "high_pass"):
             self._set(name, _scalar(getattr(self, name), name))
-        for name in ("low_pass", "clock"):
+        for name in ("low_pass", "clock", "high_pass"):
             value = getattr(self, name)
             if isinstance(value, float) and value <= 0.0:
                 raise InputError(argument=name, problem=f"must be above 0, got {value:g}")
@@ -142,15 +162,17 @@ class Correction:
         if self.wrench_scale_covariance is not None:
             covariance = as_float_array(self.wrench_scale_covariance, "wrench_scale_covariance", (36, 36))
             self._set("wrench_scale_covariance", tuple(tuple(row) for row in covariance.tolist()))
-        if self.wrench_frame not in (None, "tool", "base"):
-            raise UnknownNameError(
-                "frame of the wrench", str(self.wrench_frame), ("tool", "base"), argument="wrench_frame"
-            )
-        if self.measures not in (None, "action", "reaction"):
-            raise UnknownNameError("kind of wrench", str(self.measures), ("action", "reaction"), argument="measures")
+        for name, what, known in (
+            ("wrench_frame", "frame of the wrench", get_args(WrenchFrame)),
+            ("measures", "kind of wrench", ("action", "reaction")),
+            ("orientation", "reading of an orientation", get_args(Orientation)),
+        ):
+            if getattr(self, name) not in (None, *known):
+                raise UnknownNameError(what, str(getattr(self, name)), known, argument=name)
         self._set("joint_order", _order(self.joint_order))
         self._set("joint_sign", _signs(self.joint_sign))
         self._set("exclude", _intervals(self.exclude))
+        self._set("delays", _delays(self.delays))
         for channel in self.without:
             if channel not in WRENCH_CHANNELS:
                 raise UnknownNameError("component of the wrench", channel, WRENCH_CHANNELS, argument="without")
@@ -233,14 +255,16 @@ class Correction:
                 both["sensor_offset"] = tuple((turn @ own_shift + shift).tolist())
         if {"wrench_axes", "wrench_scale"} & both.keys() and not further.estimated:
             own, more = self.wrench_matrix(), further.wrench_matrix()
+            elsewhere = placed or self.wrench_frame not in (None, "tool")
             if self.wrench_axes is None and self.wrench_scale is None:
-                if placed or self.wrench_frame == "base":
+                if elsewhere:
                     return None
-            elif placed or self.wrench_frame == "base" or not _same_kind(self, further):
+            elif elsewhere or not _same_kind(self, further):
                 return None
             elif further.wrench_axes is not None:
-                turn = more[:3, :3] @ own[:3, :3]
-                both["wrench_axes"] = _axis_names(turn * (-1.0 if self.measures == "reaction" else 1.0))
+                turn = more @ own * (-1.0 if self.measures == "reaction" else 1.0)
+                names = *_axis_names(turn[:3, :3]), *_axis_names(turn[3:, 3:])
+                both["wrench_axes"] = names[:3] if names[:3] == names[3:] else names
             else:
                 factors = np.diag(more @ own) * (-1.0 if self.measures == "reaction" else 1.0)
                 both["wrench_scale"] = tuple(float(f"{factor:.6g}") for factor in factors)
@@ -264,7 +288,7 @@ class Correction:
 
     def for_another_run(self) -> Correction:
         """What holds for other runs of the same arm and sensor as well: all but times, and a delay that may differ."""
-        return dataclasses.replace(self, exclude=(), rezeroed=(), delay=None)
+        return dataclasses.replace(self, exclude=(), rezeroed=(), delays=(), delay=None)
 
     def applied(self, recording: Recording, robot: Robot | None) -> Recording:
         """The recording put right, as far as its signals go; what is to be estimated, and what only a regression can
@@ -289,6 +313,7 @@ class Correction:
             delay=self.delay,
             low_pass=self.low_pass,
             low_pass_order=self.low_pass_order,
+            wrench_frame="tcp" if self.wrench_frame == "tcp" else None,
             without=self.without,
             rezeroed=self.bias_starts(),
         )
@@ -306,11 +331,12 @@ class Correction:
         if self.wrench_scale not in (None, ESTIMATE):
             given = np.asarray(self.wrench_scale, dtype=np.float64)
             scale = np.diag(given) if given.ndim == 1 else given
-        turn = np.eye(3)
+        turn = np.eye(6)
         if self.wrench_axes is not None:
-            turn = np.array([_unit(axis) for axis in self.wrench_axes])
+            rows = np.array([_unit(axis) for axis in self.wrench_axes])
+            turn[:3, :3], turn[3:, 3:] = rows[:3], rows[-3:]
         sign = -1.0 if self.measures == "reaction" else 1.0
-        return np.asarray(sign * np.kron(np.eye(2), turn) @ scale)
+        return np.asarray(sign * turn @ scale)
 
     def frame_matrix(self) -> FloatArray:
         """(6, 6) from a wrench in the sensor's axes about its origin to one in the tool's about the tool's."""
@@ -383,10 +409,10 @@ def _or_estimate(name: str) -> str:
 
 
 def _scalar(value: Any, name: str) -> float | Estimated | None:
-    if value is None or value == ESTIMATE:
+    if value is None or (value == ESTIMATE and name in ESTIMABLE):
         return ESTIMATE if value == ESTIMATE else None
     if isinstance(value, str | bool) or not math.isfinite(value):
-        raise InputError(argument=name, value=value, expected="a finite number or 'estimate'")
+        raise InputError(argument=name, value=value, expected=f"a finite number{_or_estimate(name)}")
     return float(value)
 
 
@@ -397,8 +423,13 @@ def _axes(value: Sequence[str] | None) -> tuple[str, ...] | None:
     for name in names:
         if name not in AXES:
             raise UnknownNameError("axis of the sensor", str(name), AXES, argument="wrench_axes")
-    if len(names) != 3 or {name[-1] for name in names} != set("xyz"):
-        raise InputError(argument="wrench_axes", problem=f"must name x, y and z once each, got {' '.join(names)}")
+    parts = [names[:3], names[3:]] if len(names) == 6 else [names]
+    if any(len(part) != 3 or {name[-1] for name in part} != set("xyz") for part in parts):
+        raise InputError(
+            argument="wrench_axes",
+            problem=f"must name x, y and z once each, or once of the forces and once of the torques, got "
+            f"{' '.join(names)}",
+        )
     return names
 
 
@@ -435,6 +466,13 @@ def _intervals(value: Iterable[Sequence[float]]) -> tuple[tuple[float, float], .
             )
         found.append((start, stop))
     return tuple(sorted(found))
+
+
+def _delays(value: Iterable[Sequence[float]]) -> tuple[tuple[float, float], ...]:
+    found = sorted(tuple(as_float_array(pair, "delays", (2,)).tolist()) for pair in value)
+    if len({time for time, _ in found}) < len(found):
+        raise InputError(argument="delays", problem="has two for one time")
+    return tuple((time, delay) for time, delay in found)
 
 
 def _same_kind(one: Correction, other: Correction) -> bool:
