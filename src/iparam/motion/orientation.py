@@ -213,7 +213,7 @@ def upwards(recording: Recording, gravity: FloatArray, times: FloatArray) -> Flo
 
 
 def readings(recording: Recording) -> tuple[str, ...]:
-    """What else the columns of an orientation are often filled with, see `Correction.orientation`; none where there are
+    """What else the columns of an orientation are often filled with, see `Correction.orientation_columns`; none where there are
     no such columns.
     """
     if recording.has("orientation"):
@@ -225,7 +225,7 @@ def read_otherwise(recording: Recording, reading: str) -> Recording:
     """The recording with the orientation that its columns hold by a reading of `readings`."""
     if reading not in readings(recording):
         what = "w x y z, or of r11..r33" if reading == "inverted" else "w x y z"
-        raise InputError(f"is about columns of an orientation, {what}, and there are none", argument="orientation")
+        raise InputError(f"is about columns of an orientation, {what}, and there are none", argument="orientation_columns")
     name = next(name for name in SOURCES if recording.has(name))
     signal = recording.signal(name)
     turned = _from_quaternions(signal.values) if name == "orientation" else _from_matrices(signal.values)

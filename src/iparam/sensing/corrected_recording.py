@@ -27,8 +27,8 @@ _POSITIONS = ("q", "target_q")
 def corrected_recording(given: Correction, recording: Recording, robot: Robot | None) -> Recording:
     """See `Correction.applied`."""
     recording = _with_joints(given, _without_intervals(given, with_followers(recording, robot)), robot)
-    if given.orientation is not None:
-        recording = read_otherwise(recording, given.orientation)
+    if given.orientation_columns is not None:
+        recording = read_otherwise(recording, given.orientation_columns)
     if recording.has("wrench") and given.delays:
         recording = recording.with_signal("wrench", _in_time(given, recording.signal("wrench")))
     if recording.has("wrench") and _changes_wrench(given):

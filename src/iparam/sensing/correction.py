@@ -105,7 +105,7 @@ class Correction:
         high_pass: corner of a filter of first order that took the slow parts of the wrench for drift [Hz].
         delays: pairs (time, delay) of a wrench that comes late by another time here than there [s], straight in between:
             of two clocks, or after a loss of rows. ``delay`` counts besides.
-        orientation: what the columns of the sensor's orientation hold, see `Orientation`.
+        orientation_columns: what the columns of the sensor's orientation hold, see `Orientation`.
         clock: true seconds in a second of the time stamps.
         joint_offset: (n,) added to the joint angles [deg].
         joint_order: (n,) which column of the recording each joint of the arm is, from 0.
@@ -130,7 +130,7 @@ class Correction:
     low_pass_order: int | None = None
     high_pass: float | None = None
     delays: tuple[tuple[float, float], ...] = ()
-    orientation: Orientation | None = None
+    orientation_columns: Orientation | None = None
     clock: float | Estimated | None = None
     joint_offset: tuple[float, ...] | Estimated | None = None
     joint_order: tuple[int, ...] | None = None
@@ -165,7 +165,7 @@ class Correction:
         for name, what, known in (
             ("wrench_frame", "frame of the wrench", get_args(WrenchFrame)),
             ("measures", "kind of wrench", ("action", "reaction")),
-            ("orientation", "reading of an orientation", get_args(Orientation)),
+            ("orientation_columns", "reading of an orientation", get_args(Orientation)),
         ):
             if getattr(self, name) not in (None, *known):
                 raise UnknownNameError(what, str(getattr(self, name)), known, argument=name)

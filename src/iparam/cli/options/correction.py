@@ -66,7 +66,7 @@ class CorrectedRunOptions(RecordedRunOptions):
         UseAppendAction[tuple[tuple[float, float], ...]], arg(metavar="T S", help_behavior_hint="(repeatable)")
     ] = ()
     """By how much the wrench is late at a time [s], in a straight line from one to the next: two clocks, rows lost."""
-    orientation: Annotated[
+    orientation_columns: Annotated[
         Literal["inverted", "w-last", "w-first", "inverted-w-last", "inverted-w-first"] | None,
         arg(metavar="{inverted,w-last,w-first,..}", help_behavior_hint=_NONE),
     ] = None
@@ -135,7 +135,7 @@ class CorrectedRunOptions(RecordedRunOptions):
             low_pass_order=self.low_pass_order,
             high_pass=self.high_pass,
             delays=self.delays,
-            orientation=self.orientation,
+            orientation_columns=self.orientation_columns,
             clock=_number(self.clock, "--clock"),
             joint_offset=_numbers(self.joint_offset, "--joint-offset"),
             joint_order=_chosen(int, self.joint_order, "--joint-order") or None,

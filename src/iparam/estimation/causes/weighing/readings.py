@@ -174,7 +174,7 @@ def _oriented_otherwise(data: Weighing, here: FloatArray) -> Iterator[Reading]:
         finding = f"An orientation{' of the world in the sensor' * inverted}{holds}"
         load = np.array([abs(fit.unknowns[0]), *here[1:]])  # its sign is what the weight shows
         cause = "orientation-order" if order else "orientation-inverted"
-        yield Reading(cause, finding, {"orientation": name}, "", fit, 1, load)
+        yield Reading(cause, finding, {"orientation_columns": name}, "", fit, 1, load)
 
 
 def _offset_joint(data: Weighing, here: FloatArray) -> Iterator[Reading]:
