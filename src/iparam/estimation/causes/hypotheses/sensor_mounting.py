@@ -13,7 +13,7 @@ from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypotheses.sensor_channels import signed_permutations
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model, one_of, thinned
 from iparam.rounding import NORMAL_95, significant
-from iparam.sensing.correction import Correction, WrenchFrame
+from iparam.sensing.correction import ESTIMATE, Correction, WrenchFrame
 from iparam.sensing.wrench_source import Measures
 from iparam.spatial.transforms import exp_so3, log_so3, rpy_from_rotation, skew
 
@@ -165,17 +165,18 @@ class BaseAxes(Hypothesis):
             finding = f"A controller's wrench in the axes of the base{told} with a weight and an offset taken out,"
             correction = Correction(wrench_frame="tcp", measures=measures)
             yield Explanation("tcp-force", finding, fit, columns.shape[2] + 1, correction)
-            state, fit = fit_model(run, AboutPoint(sign), [np.zeros(9)])
-            shown = ", ".join(f"{1e3 * value:.0f}" for value in state[:3])
+            state, fit = fit_model(run, AboutPoint(sign), [np.zeros(3)])
+            shown = ", ".join(f"{1e3 * value:.0f}" for value in state)
             finding = f"A controller's wrench in the axes of the base{told} about ({shown}) mm in the tool frame"
-            place = tuple(round(float(value), 5) + 0.0 for value in state[:3])
+            place = tuple(round(float(value), 5) + 0.0 for value in state)
             correction = Correction(wrench_frame="base", measures=measures, sensor_offset=place)
-            yield Explanation("tcp-force", finding, fit, 10, correction)
+            setting = {**correction.fix, "sensor_offset": ESTIMATE}
+            yield Explanation("tcp-force", finding, fit, 10, correction, setting=setting)
 
 
 class AboutPoint(Model):
-    """A wrench in base axes, of one sign or the other, about a point of the tool: state (9,) of that point [m] and of a
-    bias that turns with the tool [N, N m].
+    """A wrench in base axes, of one sign or the other, about the point of the tool that the state (3,) is [m]; its bias
+    turns with the tool, or does not.
     """
 
     def __init__(self, sign: float) -> None:
@@ -184,19 +185,18 @@ class AboutPoint(Model):
     def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
         """See `Model.regressors`."""
         moved = np.eye(6)
-        moved[3:, :3] = -skew(state[:3])
+        moved[3:, :3] = -skew(state)
         return np.asarray(self._sign * in_two_parts(run.path.rotation, run.path.rotation) @ (moved @ run.A))
 
-    def effect(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
-        """See `Model.effect`."""
-        return np.asarray(in_two_parts(run.path.rotation, run.path.rotation) @ state[3:])
+    def beside(self, run: ExaminedRun, state: FloatArray) -> FloatArray | None:
+        """See `Model.beside`."""
+        return in_two_parts(run.path.rotation, run.path.rotation) if run.bias else None
 
     def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
         """See `Model.slopes`."""
         force = run.A[:, :3] @ phi
         by_place = np.concatenate([np.zeros((len(force), 3, 3)), self._sign * skew(force)], axis=1)
-        turns = in_two_parts(run.path.rotation, run.path.rotation)
-        return np.concatenate([turns @ by_place, turns], axis=2)
+        return np.asarray(in_two_parts(run.path.rotation, run.path.rotation) @ by_place)
 
 
 def in_two_parts(force: FloatArray, torque: FloatArray) -> FloatArray:

@@ -169,8 +169,7 @@ class LowPass(Hypothesis):
 
 
 class HighPassed(Model):
-    """A wrench without its slow parts, s / (s + 1 / T): the state (7,) is the logarithm of T [s], and what of the time
-    before the run is left at its start [N, N m].
+    """A wrench without its slow parts, s / (s + 1 / T): the state (1,) is the logarithm of T [s].
 
     Args:
         run: all of it; the filter needs what was before.
@@ -179,32 +178,29 @@ class HighPassed(Model):
     def __init__(self, run: ExaminedRun) -> None:
         self._run, self._step = run, float(np.median(np.diff(run.time)))
 
-    def _rows(self, run: ExaminedRun, values: FloatArray) -> FloatArray:
-        return np.asarray(values[np.searchsorted(self._run.time, run.time)])
-
-    def _fading(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
-        return np.exp(-(run.time - self._run.time[0]) / np.exp(state[0]))
+    def _behind(self, run: ExaminedRun, values: FloatArray, ahead: list[float], back: list[float]) -> FloatArray:
+        filtered = recursive_filter(ahead, back, values - values[:1], self._step)
+        return np.asarray(filtered[np.searchsorted(self._run.time, run.time)])
 
     def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
         """See `Model.regressors`."""
-        lasting, A = float(np.exp(state[0])), self._run.A
-        return self._rows(run, recursive_filter([lasting, 0.0], [lasting, 1.0], A - A[:1], self._step))
+        lasting = float(np.exp(state[0]))
+        return self._behind(run, self._run.A, [lasting, 0.0], [lasting, 1.0])
 
-    def effect(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
-        """See `Model.effect`."""
-        return np.asarray(self._fading(run, state)[:, None] * state[1:])
+    def beside(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """See `Model.beside`: what is left at the start of the time before."""
+        fading = np.exp(-(run.time - self._run.time[0]) / np.exp(state[0]))
+        return np.asarray(fading[:, None, None] * np.eye(6))
 
     def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
-        """See `Model.slopes`: of T s / (T s + 1) by T, which is s / (T s + 1)^2."""
-        lasting, load = float(np.exp(state[0])), self._run.A @ phi
+        """See `Model.slopes`: of T s / (T s + 1) by the logarithm of T, which is T s / (T s + 1)^2."""
+        lasting = float(np.exp(state[0]))
         back = [lasting**2, 2.0 * lasting, 1.0]
-        by_time = self._rows(run, recursive_filter([lasting, 0.0], back, load - load[:1], self._step))
-        fading = self._fading(run, state)
-        return np.concatenate([by_time[:, :, None], fading[:, None, None] * np.eye(6)], axis=2)
+        return self._behind(run, self._run.A @ phi, [lasting, 0.0], back)[:, :, None]
 
     def moved(self, state: FloatArray, change: FloatArray) -> FloatArray:
         """See `Model.moved`."""
-        return np.append(state[0] + np.clip(change[0], -1.0, 1.0), state[1:] + change[1:])
+        return np.asarray(state + np.clip(change, -1.0, 1.0))
 
 
 class HighPass(Hypothesis):
@@ -214,8 +210,7 @@ class HighPass(Hypothesis):
 
     def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
         """See `Hypothesis.explanations`."""
-        starts = [np.append(np.log(lasting), np.zeros(6)) for lasting in (0.5, 3.0)]
-        state, fit = fit_model(run, HighPassed(run), starts)
+        state, fit = fit_model(run, HighPassed(run), [np.log([lasting]) for lasting in (0.5, 3.0)])
         corner = lag_of(float(np.exp(state[0])), 1)
         half = corner * NORMAL_95 * float(deviations(fit)[0])
         finding = f"A wrench behind a high-pass of {corner:.3g} +- {significant(half, 2)} Hz (95 %)"
