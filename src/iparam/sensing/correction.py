@@ -246,6 +246,13 @@ class Correction:
         Corrections are found from a recording to which this one was applied, and are typed in its place.
         """
         both = dict(further._given())
+        if self.orientation_columns and further.orientation_columns:
+            return None
+        if self.delays and further.delays:
+            pairs = [np.transpose(each.delays) for each in (self, further)]
+            times = np.union1d(*(pair[0] for pair in pairs))
+            late = np.sum([np.interp(times, *pair) for pair in pairs], axis=0)
+            both["delays"] = tuple((float(time), round(float(each), 6)) for time, each in zip(times, late, strict=True))
         placed = self.sensor_rotation is not None or self.sensor_offset is not None
         if {"sensor_rotation", "sensor_offset"} & both.keys() and placed and not further.estimated:
             (turn, shift), (own_turn, own_shift) = further._place(), self._place()

@@ -199,10 +199,8 @@ def _weighing(run: PreparedRun) -> Weighing | None:
     turned = motion.at(time - run.aligned.delay).orientation
     if turned is None or len(time) < LEAST_POSES:
         return None
-    other = () if run.given.orientation_columns else readings(run.recording)
-    return Weighing(
-        A[:, :3, 0], y, turned, run.gravity, None if poses else A, None if poses else time, problem.bias, readings=other
-    )
+    own = (None, None) if poses else (A, time)
+    return Weighing(A[:, :3, 0], y, turned, run.gravity, *own, problem.bias, readings=readings(run.recording))
 
 
 def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:

@@ -70,9 +70,9 @@ def slow_motion_estimate(problem: PayloadProblem, reason: NotIdentifiableError) 
     share = np.zeros_like(y)
     for _ in range(ROUNDS):
         power = _power(measured - waves @ unknowns, share, channel_floor(problem))
-        # Each channel by itself: where the model is not exact, correlations would be played off against each other. Nor
-        # do torques weigh by frequency: what is left of them is no acceleration, but an error that follows the load.
-        weights = 1.0 / np.sqrt(np.hstack([power[:, :3], np.broadcast_to(power[:, 3:].mean(axis=0), (len(power), 3))]))
+        # Each channel by itself: where the model is not exact, correlations would be played off against each other. And
+        # all frequencies alike: slow ones tell most, and what a faster acceleration has in common with the weight least.
+        weights = 1.0 / np.sqrt(np.broadcast_to(power.mean(axis=0), power.shape))
         seen = _waves(_instruments(design, unknowns))
         unknowns, inverse = _solved(waves, seen, measured, weights, shown)
         weighted = (seen @ shown.basis) * weights[:, :, None]
