@@ -188,6 +188,10 @@ def _rounded(force: FloatArray, place: FloatArray) -> tuple[float, ...]:
 FASTEST_BASE = 1.2
 """Fastest motion of a base that is looked for [Hz]: of vehicles and platforms."""
 
+SLOWEST_VEHICLE, FASTEST_VEHICLE = 0.2, 5.0
+"""Bounds of the root mean square acceleration of something that moves with an arm on it [m/s^2]: a floor has less, and
+nothing that an arm is bolted to has more."""
+
 
 class Carried(Model):
     """An arm whose base is accelerated: the state (3 K,) are factors of waves (N, K) of each axis, in base axes."""
@@ -231,6 +235,8 @@ class MovingBase(Hypothesis):
             return
         state, fit = fit_model(run, model, [np.zeros(model.size)])
         size = float(np.sqrt(np.mean(np.sum(model.acceleration(run, state) ** 2, axis=1))))
+        if not SLOWEST_VEHICLE < size < FASTEST_VEHICLE:
+            return
         finding = f"A base that is accelerated by {significant(size, 2)} m/s^2 in the root mean square"
         advice = "Let it stand still while recording, or record the acceleration of the tool."
         yield Explanation(self.slug, finding, fit, model.size, None, advice)

@@ -11,6 +11,7 @@ from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.causes.fit import Fit, linear_fit, solve_regular
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model, thinned
+from iparam.recording.noise_level import white_noise_level
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.correction import Correction
 
@@ -35,15 +36,22 @@ TOGETHER = 4
 LOUD = 60.0
 """Squares of a mean, in units of noise, beyond which it tells no more against a delay."""
 
+UNKNOWN = 50.0
+"""The same of a mean whose motion was not recorded: less than any other delay is worth that is clearly wrong."""
+
 ROUGH = (0.1, 0.03)
-"""Noise, as a share of the changes of a channel, that means at least have in each round of the search."""
+"""Error of the load, as a share of the changes of a channel, in each round of the search."""
 
 STEP, JUMP = 2.0, 25.0
 """What the next step of the grid, and any other delay, costs in the search, in the same units."""
 
+NEAR = 0.3
+"""Time in which the place of a jump is looked for, before and after where it was found first [s]."""
+
+ROUNDS = 2
 MOST_JUMPS = 6
-LEAST_SHARE = 0.03
-"""Share of the run that a delay must last for."""
+WORTH = 2.0 * LOUD
+"""What a jump must explain."""
 
 
 class LateByTime(Model):
@@ -52,8 +60,8 @@ class LateByTime(Model):
     def __init__(self, run: ExaminedRun, shapes: FloatArray) -> None:
         from scipy.interpolate import CubicSpline
 
-        self._curve = CubicSpline(run.time, run.A)
-        self._slope = self._curve.derivative()
+        self.curve = CubicSpline(run.time, run.A)
+        self._slope = self.curve.derivative()
         self._time, self._shapes = run.time, shapes
 
     def _at(self, run: ExaminedRun, state: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -62,7 +70,7 @@ class LateByTime(Model):
 
     def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
         """See `Model.regressors`."""
-        return np.asarray(self._curve(self._at(run, state)[1]))
+        return np.asarray(self.curve(self._at(run, state)[1]))
 
     def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
         """See `Model.slopes`."""
@@ -78,31 +86,41 @@ class TwoClocks(Hypothesis):
     def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
         """See `Hypothesis.explanations`."""
         few = thinned(run, MEANS)
-        late = _followed(few)
-        if late is None:
+        followed = _followed(few, np.minimum(run.noise, white_noise_level(run.y)))  # jumps are no noise
+        if followed is None:
             return
-        share = (run.time - run.time[0]) / (run.time[-1] - run.time[0])
-        line = np.polynomial.Polynomial.fit(share[np.searchsorted(run.time, few.time)], late, 1, domain=[0, 1], window=[0, 1])
-        shapes = np.column_stack([1.0 - share, share])
-        ends, fit = fit_model(run, LateByTime(run, shapes), [np.array([line(0.0), line(1.0)])])
-        gained = 1e3 * (float(ends[1]) - float(ends[0])) / float(run.time[-1] - run.time[0])
-        half = 1e3 * NORMAL_95 * float(deviations(fit).max()) / float(run.time[-1] - run.time[0])
+        late, edges = followed
+        inside = np.flatnonzero((few.time - late >= run.time[0]) & (few.time - late <= run.time[-1]))
+        if inside.size < 0.5 * late.size:  # of the others, nobody knows the motion
+            return
+        first, last = int(inside[0]), int(inside[-1])
+        part = run.rows(slice(*np.searchsorted(run.time, few.time[[first, last]])))
+        few, late = few.rows(slice(first, last)), late[first:last]
+        share = (run.time - part.time[0]) / (part.time[-1] - part.time[0])
+        line = np.polynomial.Polynomial.fit(few.time, late, 1)
+        ends, fit = fit_model(part, LateByTime(run, np.column_stack([1.0 - share, share])), [line(part.time[[0, -1]])])
+        span = 1e-3 * float(part.time[-1] - part.time[0])
+        gained, half = float(ends[1] - ends[0]) / span, NORMAL_95 * float(deviations(fit).max()) / span
         finding = f"A wrench that falls behind by {gained:.3g} +- {significant(half, 2)} ms in a second (95 %)"
-        times = run.time[[0, -1]]
-        yield Explanation(self.slug, finding, fit, 2, Correction(delays=self._pairs(run, times, ends)))
-        for edges in _jumps(few, late):
-            at = np.searchsorted(few.time[edges], run.time, "right")
-            shapes = np.eye(len(edges) + 1)[at]
-            starts = [np.median(part) for part in np.split(late, edges)]
-            found, fit = fit_model(run, LateByTime(run, shapes), [np.array(starts)])
-            when = np.searchsorted(run.time, few.time[edges])
-            both = np.column_stack([run.time[when - 1], run.time[when]]).ravel()
-            times, values = np.concatenate([run.time[[0]], both, run.time[[-1]]]), np.repeat(found, 2)
-            told = ", ".join(f"{1e3 * value:.0f}" for value in found)
-            seconds = ", ".join(f"{run.time[index]:.2f}" for index in when)
-            finding = f"A wrench that comes {told} ms late, each until {seconds} s and the end,"
-            correction = Correction(delays=self._pairs(run, times, values))
-            yield Explanation("delay-changes", finding, fit, 2 * len(found) - 1, correction)
+        correction = Correction(delays=self._pairs(run, part.time[[0, -1]], ends))
+        yield Explanation(self.slug, finding, fit, 2, correction, "", _left_out(run, part, fit))
+        edges = edges[(edges > first) & (edges < last)] - first
+        if not 0 < edges.size <= MOST_JUMPS:
+            return
+        found = np.array([np.median(each) for each in np.split(late, edges)])
+        when = np.searchsorted(run.time, few.time[edges])
+        for _ in range(ROUNDS):
+            when = _between(run, found, when)
+            shapes = np.eye(edges.size + 1)[np.searchsorted(when, np.arange(len(run.time)), "right")]
+            found, fit = fit_model(part, LateByTime(run, shapes), [found])
+        both = np.column_stack([run.time[when - 1], run.time[when]]).ravel()
+        times, values = np.concatenate([part.time[[0]], both, part.time[[-1]]]), np.repeat(found, 2)
+        told = ", ".join(f"{1e3 * value:.0f}" for value in found)
+        seconds = ", ".join(f"{run.time[index]:.2f}" for index in when)
+        finding = f"A wrench that comes {told} ms late, each until {seconds} s and the end,"
+        correction = Correction(delays=self._pairs(run, times, values))
+        left_out = _left_out(run, part, fit)
+        yield Explanation("delay-changes", finding, fit, 2 * edges.size + 1, correction, "", left_out)
 
     @staticmethod
     def _pairs(run: ExaminedRun, times: FloatArray, late: FloatArray) -> tuple[tuple[float, float], ...]:
@@ -110,27 +128,60 @@ class TwoClocks(Hypothesis):
         return tuple((round(float(time), 4), round(float(each), 5)) for time, each in zip(times, whole, strict=True))
 
 
-def _followed(run: ExaminedRun) -> FloatArray | None:
-    """(N,) by how much each mean comes late, by the load that a stretch of the run shows [s]; None for a short run."""
+def _between(run: ExaminedRun, late: FloatArray, when: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(K,) the means from which on each of the next delays (K + 1,) explains more than the one before, near ``when``."""
+    shapes = np.eye(late.size)[np.searchsorted(when, np.arange(len(run.time)), "right")]
+    model = LateByTime(run, shapes)
+    step = float(np.median(np.diff(run.time)))
+    near = np.abs(np.subtract.outer(np.arange(len(run.time)), when)).min(axis=1) * step < NEAR
+    fit = linear_fit(run, model.regressors(run, late), used=(~near)[:, None].astype(float), possible=False)
+    offset = np.mean(run.y - fit.residual - model.regressors(run, late) @ fit.free_phi, axis=0)
+    ends, moved = [0, *when.tolist(), len(run.time)], []
+    for which, (before, here, after) in enumerate(zip(ends, ends[1:], ends[2:], strict=False)):
+        first = max(here - int(NEAR / step), (before + here) // 2)
+        rows = slice(first, min(here + int(NEAR / step), (here + after) // 2) + 1)
+        squares = []
+        for delay in late[[which, which + 1]]:
+            times = np.clip(run.time[rows] - delay, run.time[0], run.time[-1])
+            left = run.y[rows] - model.curve(times) @ fit.free_phi - offset
+            squares.append(np.sum((left / run.noise) ** 2, axis=1))
+        moved.append(first + int(np.argmin(np.append(0.0, np.cumsum(squares[0] - squares[1])))))
+    return np.array(moved)
+
+
+def _left_out(run: ExaminedRun, part: ExaminedRun, fit: Fit) -> float:
+    """What means that are not in a part of the run count: as those that are."""
+    return fit.squares / len(part.time) * (len(run.time) - len(part.time))
+
+
+def _followed(run: ExaminedRun, level: FloatArray) -> tuple[FloatArray, NDArray[np.int64]] | None:
+    """(N,) by how much each mean comes late, by the load that a stretch of the run shows [s], and where that jumps; None
+    for a short run.
+
+    Args:
+        run: of few means.
+        level: (6,) noise of a mean.
+    """
     count, step = len(run.time), float(np.median(np.diff(run.time)))
     reach = int(min(LONGEST, LONGEST_SHARE * (run.time[-1] - run.time[0])) / step)
     if reach < 2 or count < 8 * TOGETHER:
         return None
     unknowns = _of_a_stretch(run, max(int(AT_FIRST / step), 1))
-    late = np.zeros(count)
     for rough in ROUGH:
-        noise = np.maximum(run.noise, rough * run.y.std(axis=0))
-        squares = np.full((count, 2 * reach + 1), 0.5 * LOUD)
+        squares = np.full((count, 2 * reach + 1), UNKNOWN)
         shown = run.A @ unknowns[:10] + unknowns[10:]
+        between = np.gradient(shown, axis=0) / np.sqrt(12.0)  # the grid's error
+        noise = np.sqrt(level**2 + (rough * run.y.std(axis=0)) ** 2 + between**2)
         for column, lag in enumerate(range(-reach, reach + 1)):
             rows = np.arange(max(0, lag), min(count, count + lag))
-            squares[rows, column] = np.sum(((run.y[rows] - shown[rows - lag]) / noise) ** 2, axis=1)
-        path = _cheapest(np.minimum(squares, LOUD))
+            squares[rows, column] = np.sum(((run.y[rows] - shown[rows - lag]) / noise[rows - lag]) ** 2, axis=1)
+        path = _cheapest(np.minimum(squares, LOUD), STEP)
         at = np.clip(np.arange(count) - path, 0, count - 1)
         fit = linear_fit(run, run.A[at], possible=False)
         offset = np.mean(run.y - fit.residual - run.A[at] @ fit.free_phi, axis=0)
-        unknowns, late = np.concatenate([fit.free_phi, offset]), path * step
-    return late
+        unknowns = np.concatenate([fit.free_phi, offset])
+    squares = np.minimum(squares, LOUD)
+    return path * step, _jumps(squares, _cheapest(squares, JUMP))
 
 
 def _of_a_stretch(run: ExaminedRun, reach: int) -> FloatArray:
@@ -157,8 +208,10 @@ def _of_a_stretch(run: ExaminedRun, reach: int) -> FloatArray:
     return found
 
 
-def _cheapest(squares: FloatArray) -> NDArray[np.int64]:
-    """(N,) the delays, in steps, that cost least with what their changes cost; ``squares`` (N, 2 L + 1)."""
+def _cheapest(squares: FloatArray, next_one: float) -> NDArray[np.int64]:
+    """(N,) the delays, in steps, that cost least, with what a change to the next one or to any costs; ``squares``
+    (N, 2 L + 1).
+    """
     blocks = [part.sum(axis=0) for part in np.array_split(squares, len(squares) // TOGETHER)]
     total, came = blocks[0], []
     for block in blocks[1:]:
@@ -166,8 +219,8 @@ def _cheapest(squares: FloatArray) -> NDArray[np.int64]:
         ways = np.stack(
             [
                 total,
-                np.append(np.inf, total[:-1]) + STEP,
-                np.append(total[1:], np.inf) + STEP,
+                np.append(np.inf, total[:-1]) + next_one,
+                np.append(total[1:], np.inf) + next_one,
                 np.full_like(total, total[anywhere] + JUMP),
             ]
         )
@@ -181,13 +234,18 @@ def _cheapest(squares: FloatArray) -> NDArray[np.int64]:
     return np.repeat(np.array(path[::-1]), lengths) - squares.shape[1] // 2
 
 
-def _jumps(run: ExaminedRun, late: FloatArray) -> list[NDArray[np.int64]]:
-    """Where delays (N,) jump, if at few places; small and short changes are none."""
-    step = float(np.median(np.diff(run.time)))
-    edges = np.flatnonzero(np.abs(np.diff(late)) > 1.5 * step) + 1
-    least = max(int(LEAST_SHARE * len(late)), 2)
-    kept: list[int] = []
-    for edge in edges.tolist():
-        if edge - (kept[-1] if kept else 0) >= least and len(late) - edge >= least:
-            kept.append(edge)
-    return [np.array(kept)] if 0 < len(kept) <= MOST_JUMPS else []
+def _jumps(squares: FloatArray, path: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where a path of delays jumps, without jumps that do not explain what they cost."""
+    edges = [0, *(np.flatnonzero(np.diff(path)) + 1).tolist(), len(squares)]
+    sums = np.cumsum(np.vstack([np.zeros(squares.shape[1]), squares]), axis=0)
+
+    def best(start: int, stop: int) -> float:
+        return float((sums[stop] - sums[start]).min())
+
+    while len(edges) > 2:
+        worth = [best(a, c) - best(a, b) - best(b, c) for a, b, c in zip(edges, edges[1:], edges[2:], strict=False)]
+        least = int(np.argmin(worth))
+        if worth[least] > WORTH:
+            break
+        del edges[least + 1]
+    return np.array(edges[1:-1], dtype=np.int64)
