@@ -51,6 +51,9 @@ _SECOND_LAGS, _SECOND_SHARES = np.polynomial.laguerre.laggauss(16)
 _SECOND_SHARES = 2.0 * _SECOND_SHARES * np.sin(_SECOND_LAGS)
 _SECOND_SHARES = _SECOND_SHARES / _SECOND_SHARES.sum()
 
+_MEAN_LAGS, _MEAN_SHARES = (values + shift for values, shift in zip(np.polynomial.legendre.leggauss(10), (1.0, 0.0)))
+_MEAN_SHARES = 0.5 * _MEAN_SHARES
+
 SETTLED = 5.0
 """Time constants after which a low-pass has forgotten what was before the recording."""
 
@@ -81,7 +84,7 @@ class AlignedMotion:
         delay: of the wrench behind this motion [s].
         standard_deviation: of the delay or of the time constant [s]; 0 where there is neither.
         filtered: whether the wrench is behind a low-pass, whose mean delay this then is.
-        order: of that low-pass, 1, or 2 for Butterworth's.
+        order: of that low-pass, 1, 2 for Butterworth's, or 0 for the mean over the time before.
         remarks: what was compensated.
     """
 
@@ -201,9 +204,10 @@ def low_passed(rows: Callable[[FloatArray], FloatArray], times: FloatArray, lag:
     """What ``rows`` are at ``times`` behind a low-pass with the mean delay ``lag`` [s].
 
     The filter is the mean over all earlier times t - lag u with weights exp(-u), of second order (Butterworth's) with
-    2 exp(-u) sin(u), here by Gauss-Laguerre quadrature: at any stamps, without a state to carry along.
+    2 exp(-u) sin(u), here by Gauss-Laguerre quadrature: at any stamps, without a state to carry along. Of order 0, all
+    up to u = 2 count alike.
     """
-    lags, shares = (_LAGS, _SHARES) if order == 1 else (_SECOND_LAGS, _SECOND_SHARES)
+    lags, shares = {0: (_MEAN_LAGS, _MEAN_SHARES), 1: (_LAGS, _SHARES)}.get(order, (_SECOND_LAGS, _SECOND_SHARES))
     total = shares[0] * rows(times - lags[0] * lag)
     for node, share in zip(lags[1:], shares[1:], strict=True):
         total += share * rows(times - node * lag)

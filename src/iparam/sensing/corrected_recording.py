@@ -21,6 +21,9 @@ from iparam.sensing.held_samples import frozen_stretches
 from iparam.sensing.sensor_frame import in_tool_frame
 from iparam.sensing.wrench_source import SIGN_DOUBTED, BaseFrameWrench
 
+STEEP = 0.5
+"""Change of a delay per time from which on it jumps: no clock is that wrong."""
+
 _POSITIONS = ("q", "target_q")
 
 
@@ -144,11 +147,16 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
 
 
 def _in_time(given: Correction, wrench: Signal) -> Signal:
-    """The wrench at the times that it belongs to; what comes a second time is left out."""
+    """The wrench at the times that it belongs to; what comes a second time is left out, and what is within a jump."""
     times, delays = np.transpose(given.delays)
     time = wrench.time - np.interp(wrench.time, times, delays)
+    jumps = np.flatnonzero(np.abs(np.diff(delays)) > STEEP * np.diff(times))
+    sure = np.ones(time.size, dtype=bool)
+    for at in jumps:
+        sure &= (wrench.time <= times[at]) | (wrench.time >= times[at + 1])
+    time, values = time[sure], wrench.values[sure]
     kept = np.append(True, time[1:] > np.maximum.accumulate(time)[:-1])
-    return dataclasses.replace(wrench, time=time[kept], values=wrench.values[kept])
+    return dataclasses.replace(wrench, time=time[kept], values=values[kept])
 
 
 def _pull(given: Correction, recording: Recording, robot: Robot | None, times: FloatArray) -> FloatArray:

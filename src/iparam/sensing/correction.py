@@ -74,6 +74,9 @@ UNITS = {
 }
 """Units of what has one."""
 
+_LAGS = {0: 1.3915574, 1: 1.0, 2: math.sqrt(2.0)}
+"""Mean delay of a low-pass of each order, times its corner in rad/s; sin(x) / x is the root of a half at that x."""
+
 _SPREAD = "wrench_scale_covariance"  # of what was corrected, and no correction itself
 _NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravity": 3}
 
@@ -101,7 +104,7 @@ class Correction:
         gravity: (3,) in base axes [m/s^2], whatever the recording states.
         delay: of the wrench behind the joint angles [s].
         low_pass: corner of a filter that the wrench went through [Hz].
-        low_pass_order: of that filter: 1, also if not given, or 2 for Butterworth's.
+        low_pass_order: of that filter: 1, also if not given, 2 for Butterworth's, or 0 for the mean over the time before.
         high_pass: corner of a filter of first order that took the slow parts of the wrench for drift [Hz].
         delays: pairs (time, delay) of a wrench that comes late by another time here than there [s], straight in between:
             of two clocks, or after a loss of rows. ``delay`` counts besides.
@@ -154,8 +157,8 @@ class Correction:
             raise InputError(
                 argument="clock", problem=f"must be from {1.0 / MOST_CLOCK:g} to {MOST_CLOCK:g}, got {self.clock:g}"
             )
-        if self.low_pass_order not in (None, 1, 2):
-            raise InputError(argument="low_pass_order", problem=f"must be 1 or 2, got {self.low_pass_order}")
+        if self.low_pass_order not in (None, *_LAGS):
+            raise InputError(argument="low_pass_order", problem=f"must be 0, 1 or 2, got {self.low_pass_order}")
         if self.low_pass_order is not None and self.low_pass is None:
             raise InputError(argument="low_pass_order", problem="is that of a filter: give its corner, low_pass, too")
         self._set("wrench_axes", _axes(self.wrench_axes))
@@ -330,7 +333,7 @@ class Correction:
         """Mean delay of the low-pass [s]; 0 where there is none, or where it is to be estimated."""
         if not isinstance(self.low_pass, float):
             return 0.0
-        return lag_of(self.low_pass, self.low_pass_order or 1)
+        return lag_of(self.low_pass, 1 if self.low_pass_order is None else self.low_pass_order)
 
     def wrench_matrix(self) -> FloatArray:
         """(6, 6) that scales the recorded wrench, renames its axes and sets its sign."""
@@ -361,7 +364,7 @@ class Correction:
 
 def lag_of(corner: float, order: int) -> float:
     """Mean delay [s] of a low-pass with a corner at so many Hz; or the corner [Hz] of one with that mean delay [s]."""
-    return (1.0 if order == 1 else math.sqrt(2.0)) / (2.0 * math.pi * corner)
+    return _LAGS[order] / (2.0 * math.pi * corner)
 
 
 def wrench_transform(rotation: FloatArray, offset: FloatArray) -> FloatArray:

@@ -58,8 +58,8 @@ class CorrectedRunOptions(RecordedRunOptions):
     without a weight and an offset, as UR's actual_TCP_force."""
     low_pass: Annotated[str | None, arg(metavar="HZ", help_behavior_hint=_NONE)] = None
     """Corner of a low-pass filter that the wrench went through [Hz], or 'estimate'."""
-    low_pass_order: Annotated[Literal[1, 2] | None, arg(metavar="{1,2}", help_behavior_hint="(default: 1)")] = None
-    """Its order; 2 is Butterworth's."""
+    low_pass_order: Annotated[Literal[0, 1, 2] | None, arg(metavar="{0,1,2}", help_behavior_hint="(default: 1)")] = None
+    """Its order; 2 is Butterworth's, and 0 the mean over the time before."""
     high_pass: Annotated[float | None, arg(metavar="HZ", help_behavior_hint=_NONE)] = None
     """Corner of a filter that took the slow parts of the wrench for drift [Hz]."""
     delays: Annotated[

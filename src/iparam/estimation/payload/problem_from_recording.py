@@ -176,7 +176,8 @@ def prepare_run(
     saturated, cut = _saturated(original, getattr(sensor, "signal", ""), measured, clock)
     if correction.low_pass is not None:
         measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
-        aligned = AlignedMotion(whole, correction.lag, filtered=True, order=correction.low_pass_order or 1)
+        order = 1 if correction.low_pass_order is None else correction.low_pass_order
+        aligned = AlignedMotion(whole, correction.lag, filtered=True, order=order)
     elif delay is None and timed and robot is not None:
         aligned = align_motion(whole, measured, robot, checked.gravity)
     else:

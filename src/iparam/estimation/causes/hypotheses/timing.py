@@ -108,11 +108,12 @@ class LateWrench(Hypothesis):
 
 
 class LowPassed(Model):
-    """A wrench behind a low-pass with the mean delay ``state`` (1,) [s]: 1 / (1 + T s), or 1 / (1 + T s + T^2 s^2 / 2).
+    """A wrench behind a low-pass with the mean delay ``state`` (1,) [s]: 1 / (1 + T s), or 1 / (1 + T s + T^2 s^2 / 2), or
+    the mean over 2 T.
 
     Args:
         run: all of it; the filter needs what was before.
-        order: of the filter, 1, or 2 for Butterworth's.
+        order: of the filter, 1, 2 for Butterworth's, or 0 for the mean.
     """
 
     def __init__(self, run: ExaminedRun, order: int) -> None:
@@ -133,13 +134,30 @@ class LowPassed(Model):
     def _rows(self, run: ExaminedRun, values: FloatArray) -> FloatArray:
         return np.asarray(values[np.searchsorted(self._run.time, run.time)])
 
+    def _mean(self, run: ExaminedRun, values: FloatArray, lag: float) -> tuple[FloatArray, FloatArray]:
+        """(N, ...) the mean of values of the whole run over 2 lag before each time, and the values at its start."""
+        from scipy.interpolate import CubicSpline
+
+        curve = CubicSpline(self._run.time, values)
+        sums, first = curve.antiderivative(), self._run.time[0]
+        before = run.time - 2.0 * lag
+        start = np.maximum(before, first)
+        lost = (start - before).reshape(-1, *[1] * (values.ndim - 1)) * values[0]
+        return (sums(run.time) - sums(start) + lost) / (2.0 * lag), np.asarray(curve(start))
+
     def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
         """See `Model.regressors`."""
-        return self._rows(run, self._through(self._A, [1.0], self._back(max(float(state[0]), 1e-9))))
+        lag = max(float(state[0]), 1e-9)
+        if self._order == 0:
+            return self._mean(run, self._A, lag)[0]
+        return self._rows(run, self._through(self._A, [1.0], self._back(lag)))
 
     def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
         """See `Model.slopes`: of 1 / D(s, T) by T, which is -D' / D^2."""
         lag = max(float(state[0]), 1e-9)
+        if self._order == 0:
+            mean, before = self._mean(run, self._A @ phi, lag)
+            return np.asarray((before - mean)[:, :, None] / lag)
         back = self._back(lag)
         shown = self._through(self._A @ phi, [1.0], back)
         slope = [1.0, 0.0] if self._order == 1 else [lag, 1.0, 0.0]
@@ -151,21 +169,23 @@ class LowPassed(Model):
 
 
 class LowPass(Hypothesis):
-    """The sensor's wrench went through a low-pass filter, of first or of second order."""
+    """The sensor's wrench went through a low-pass filter, of first or of second order, or is a mean over some time."""
 
     slug = "low-pass"
 
     def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
         """See `Hypothesis.explanations`."""
-        for order in (1, 2):
+        for order in (1, 2, 0):
             state, fit = fit_model(run, LowPassed(run, order), [np.array([lag]) for lag in (0.01, 0.05, 0.2)])
             lag, half = float(state[0]), NORMAL_95 * float(deviations(fit)[0])
             corner = lag_of(lag, order)
             size = f"{corner:.3g} +- {significant(corner * half / lag, 2)} Hz (95 %)"
             finding = f"A wrench behind a low-pass of {size}{' and second order' * (order == 2)}"
-            correction = Correction(low_pass=float(f"{corner:.4g}"), low_pass_order=2 if order == 2 else None)
+            if order == 0:
+                finding = f"A wrench that is the mean over {2e3 * lag:.3g} +- {significant(2e3 * half, 2)} ms (95 %)"
+            correction = Correction(low_pass=float(f"{corner:.4g}"), low_pass_order=None if order == 1 else order)
             known = half / NORMAL_95 / lag
-            yield Explanation(self.slug, finding, fit, one_of(2, run), correction, relative_deviation=known)
+            yield Explanation(self.slug, finding, fit, one_of(3, run), correction, relative_deviation=known)
 
 
 class HighPassed(Model):

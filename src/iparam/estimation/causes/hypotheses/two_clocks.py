@@ -48,9 +48,12 @@ STEP, JUMP = 2.0, 25.0
 NEAR = 0.3
 """Time in which the place of a jump is looked for, before and after where it was found first [s]."""
 
+UNSURE = 2
+"""Means before and after a jump, of which nobody says how late they are."""
+
 ROUNDS = 2
 MOST_JUMPS = 6
-WORTH = 2.0 * LOUD
+WORTH = 5.0 * LOUD
 """What a jump must explain."""
 
 
@@ -94,16 +97,18 @@ class TwoClocks(Hypothesis):
         if inside.size < 0.5 * late.size:  # of the others, nobody knows the motion
             return
         first, last = int(inside[0]), int(inside[-1])
-        part = run.rows(slice(*np.searchsorted(run.time, few.time[[first, last]])))
+        rows = slice(*np.searchsorted(run.time, few.time[[first, last]]))
+        part = run.rows(rows)
         few, late = few.rows(slice(first, last)), late[first:last]
         share = (run.time - part.time[0]) / (part.time[-1] - part.time[0])
         line = np.polynomial.Polynomial.fit(few.time, late, 1)
-        ends, fit = fit_model(part, LateByTime(run, np.column_stack([1.0 - share, share])), [line(part.time[[0, -1]])])
+        model = LateByTime(run, np.column_stack([1.0 - share, share]))
+        ends, fit = _fitted(run, rows, model, line(part.time[[0, -1]]))
         span = 1e-3 * float(part.time[-1] - part.time[0])
         gained, half = float(ends[1] - ends[0]) / span, NORMAL_95 * float(deviations(fit).max()) / span
         finding = f"A wrench that falls behind by {gained:.3g} +- {significant(half, 2)} ms in a second (95 %)"
-        correction = Correction(delays=self._pairs(run, part.time[[0, -1]], ends))
-        yield Explanation(self.slug, finding, fit, 2, correction, "", _left_out(run, part, fit))
+        correction = _correction(run, rows, part.time[[0, -1]], ends)
+        yield Explanation(self.slug, finding, fit, 2, correction, "", _left_out(fit))
         edges = edges[(edges > first) & (edges < last)] - first
         if not 0 < edges.size <= MOST_JUMPS:
             return
@@ -112,20 +117,25 @@ class TwoClocks(Hypothesis):
         for _ in range(ROUNDS):
             when = _between(run, found, when)
             shapes = np.eye(edges.size + 1)[np.searchsorted(when, np.arange(len(run.time)), "right")]
-            found, fit = fit_model(part, LateByTime(run, shapes), [found])
-        both = np.column_stack([run.time[when - 1], run.time[when]]).ravel()
+            found, fit = _fitted(run, rows, LateByTime(run, shapes), found)
+        around = np.clip([when - 1 - UNSURE, when + UNSURE], 0, len(run.time) - 1)
+        both = run.time[around.T.ravel()]
         times, values = np.concatenate([part.time[[0]], both, part.time[[-1]]]), np.repeat(found, 2)
         told = ", ".join(f"{1e3 * value:.0f}" for value in found)
         seconds = ", ".join(f"{run.time[index]:.2f}" for index in when)
         finding = f"A wrench that comes {told} ms late, each until {seconds} s and the end,"
-        correction = Correction(delays=self._pairs(run, times, values))
-        left_out = _left_out(run, part, fit)
-        yield Explanation("delay-changes", finding, fit, 2 * edges.size + 1, correction, "", left_out)
+        correction = _correction(run, rows, times, values)
+        yield Explanation("delay-changes", finding, fit, 2 * edges.size + 1, correction, "", _left_out(fit))
 
-    @staticmethod
-    def _pairs(run: ExaminedRun, times: FloatArray, late: FloatArray) -> tuple[tuple[float, float], ...]:
-        whole = late + run.run.aligned.delay
-        return tuple((round(float(time), 4), round(float(each), 5)) for time, each in zip(times, whole, strict=True))
+
+def _correction(run: ExaminedRun, rows: slice, times: FloatArray, late: FloatArray) -> Correction:
+    """Delays at times [s]; what is not in those rows of the run, whose motion was not recorded, is left out."""
+    whole = np.round(late + run.run.aligned.delay, 5)
+    pairs = tuple((float(time), float(each)) for time, each in zip(np.round(times, 4), whole, strict=True))
+    first, last = (round(float(run.time[at]), 3) for at in (rows.start, rows.stop - 1))
+    before = ((round(float(run.time[0]) - 1.0, 3), first),) if rows.start > UNSURE else ()
+    after = ((last, round(float(run.time[-1]) + 1.0, 3)),) if len(run.time) - rows.stop > TOGETHER * UNSURE else ()
+    return Correction(delays=pairs, exclude=(*before, *after))
 
 
 def _between(run: ExaminedRun, late: FloatArray, when: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -149,9 +159,18 @@ def _between(run: ExaminedRun, late: FloatArray, when: NDArray[np.int64]) -> NDA
     return np.array(moved)
 
 
-def _left_out(run: ExaminedRun, part: ExaminedRun, fit: Fit) -> float:
-    """What means that are not in a part of the run count: as those that are."""
-    return fit.squares / len(part.time) * (len(run.time) - len(part.time))
+def _fitted(run: ExaminedRun, rows: slice, model: LateByTime, start: FloatArray) -> tuple[FloatArray, Fit]:
+    """The best state, and the fit with it to those rows of the run."""
+    state, fit = fit_model(run.rows(rows), model, [start])
+    used = np.zeros((len(run.time), 1))
+    used[rows] = 1.0
+    return state, linear_fit(run, model.regressors(run, state), model.slopes(run, state, fit.phi), used)
+
+
+def _left_out(fit: Fit) -> float:
+    """What means that were not fitted count: as those that were."""
+    used = float(np.count_nonzero(fit.weights))
+    return fit.squares / max(used, 1.0) * (fit.weights.size - used)
 
 
 def _followed(run: ExaminedRun, level: FloatArray) -> tuple[FloatArray, NDArray[np.int64]] | None:
