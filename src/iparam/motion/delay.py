@@ -51,8 +51,8 @@ _SECOND_LAGS, _SECOND_SHARES = np.polynomial.laguerre.laggauss(16)
 _SECOND_SHARES = 2.0 * _SECOND_SHARES * np.sin(_SECOND_LAGS)
 _SECOND_SHARES = _SECOND_SHARES / _SECOND_SHARES.sum()
 
-_MEAN_LAGS, _MEAN_SHARES = (values + shift for values, shift in zip(np.polynomial.legendre.leggauss(10), (1.0, 0.0)))
-_MEAN_SHARES = 0.5 * _MEAN_SHARES
+_MEAN_LAGS, _MEAN_SHARES = np.polynomial.legendre.leggauss(10)
+_MEAN_LAGS, _MEAN_SHARES = 1.0 + _MEAN_LAGS, 0.5 * _MEAN_SHARES
 
 SETTLED = 5.0
 """Time constants after which a low-pass has forgotten what was before the recording."""

@@ -213,9 +213,7 @@ def upwards(recording: Recording, gravity: FloatArray, times: FloatArray) -> Flo
 
 
 def readings(recording: Recording) -> tuple[str, ...]:
-    """What else the columns of an orientation are often filled with, see `Correction.orientation_columns`; none where there are
-    no such columns.
-    """
+    """What else columns of an orientation often hold, see `Correction.orientation_columns`; none without columns."""
     if recording.has("orientation"):
         return ("inverted", *_ORDERS, *(f"inverted-{order}" for order in _ORDERS))
     return ("inverted",) if recording.has("rotation") else ()
@@ -225,7 +223,9 @@ def read_otherwise(recording: Recording, reading: str) -> Recording:
     """The recording with the orientation that its columns hold by a reading of `readings`."""
     if reading not in readings(recording):
         what = "w x y z, or of r11..r33" if reading == "inverted" else "w x y z"
-        raise InputError(f"is about columns of an orientation, {what}, and there are none", argument="orientation_columns")
+        raise InputError(
+            f"is about columns of an orientation, {what}, and there are none", argument="orientation_columns"
+        )
     name = next(name for name in SOURCES if recording.has(name))
     signal = recording.signal(name)
     turned = _from_quaternions(signal.values) if name == "orientation" else _from_matrices(signal.values)

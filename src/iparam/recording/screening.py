@@ -1,5 +1,5 @@
-"""Looks through a recording for what often goes wrong: degrees, angles that jump by a turn, dropped sensors, gaps, clocks
-that do not agree.
+"""Looks through a recording for what often goes wrong: degrees, angles that jump by a turn, dropped sensors, gaps,
+clocks that do not agree.
 """
 
 from __future__ import annotations

@@ -129,10 +129,9 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
             )
         base = recording.with_signal("wrench", Signal(signal.time, values, signal.unit, "base"))
         signal = BaseFrameWrench(robot).read(base)
-        kept = {"forces-base": slice(3, 6), "torques-base": slice(3)}.get(given.wrench_frame or "", slice(0))
-        as_recorded = values[np.searchsorted(base.signal("wrench").time, signal.time)]
-        values = np.array(signal.values)
-        values[:, kept] = as_recorded[:, kept]
+        of_tool = {"forces-base": slice(3, 6), "torques-base": slice(3)}.get(str(given.wrench_frame), slice(0))
+        recorded, values = values[np.searchsorted(base.signal("wrench").time, signal.time)], np.array(signal.values)
+        values[:, of_tool] = recorded[:, of_tool]
     values = values @ given.frame_matrix().T
     if given.external_force not in (None, ESTIMATE):
         values = values + _pull(given, recording, robot, signal.time)

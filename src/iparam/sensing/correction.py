@@ -39,12 +39,12 @@ MOST_CLOCK = 1e6
 AXES = tuple(f"{sign}{axis}" for sign in ("", "-") for axis in "xyz")
 
 WrenchFrame = Literal["tool", "base", "forces-base", "torques-base", "tcp"]
-"""In whose axes a wrench is: all of it, or forces or torques alone, in those of the base; "tcp" is a controller's wrench
-in base axes, as UR's actual_TCP_force, out of which it took a weight and an offset."""
+"""In whose axes a wrench is: all of it, or forces or torques alone, in those of the base; "tcp" is a controller's in
+base axes, as UR's actual_TCP_force, out of which it took a weight and an offset."""
 
 Orientation = Literal["inverted", "w-last", "w-first", "inverted-w-last", "inverted-w-first"]
-"""What the columns of an orientation hold instead of the sensor's in the world, w x y z: that of the world in the sensor,
-x y z w, or what was taken for x y z w and is w x y z."""
+"""What the columns of an orientation hold in place of the sensor's in the world, w x y z: that of the world in the
+sensor, x y z w, or what was taken for x y z w and is w x y z."""
 
 ESTIMABLE = (
     "sensor_rotation",
@@ -92,22 +92,22 @@ class Correction:
     Attributes:
         sensor_rotation: (3,) roll, pitch, yaw of the sensor in the tool frame, about fixed x, y, z [deg]: f_tool = R f.
         sensor_offset: (3,) origin of the sensor in the tool frame [m]: t_tool = R t + p x R f.
-        wrench_axes: (3,) which axis of the sensor each axis of the tool is, e.g. ("y", "x", "z") or ("-x", "y", "z"); or
-            (6,), the first three of the forces, the others of the torques.
+        wrench_axes: (3,) which axis of the sensor each axis of the tool is, e.g. ("y", "x", "z") or ("-x", "y", "z");
+            or (6,), the first three of the forces, the others of the torques.
         wrench_scale: (6,) factors of fx, fy, fz, tx, ty, tz; or (6, 6) rows of a matrix that also undoes crosstalk.
         wrench_scale_covariance: (36, 36) of the inverse of such a matrix, row by row, as a calibration found it; no
             option, but counted in the intervals of a load.
-        wrench_frame: "base" for a wrench at the tool's origin in base axes, "forces-base" or "torques-base" for one whose
-            forces, or torques, alone are; "tcp" for one in base axes out of which a controller took a weight and an
-            offset: only what moving the load takes counts; "tool" or None for tool axes.
+        wrench_frame: "base" for a wrench at the tool's origin in base axes, "forces-base" or "torques-base" for one of
+            which a part is; "tcp" for one in base axes out of which a controller took a weight and an offset: only what
+            moving the load takes counts; "tool" or None for tool axes.
         measures: "reaction" for a sensor that reports what the load exerts on it.
         gravity: (3,) in base axes [m/s^2], whatever the recording states.
         delay: of the wrench behind the joint angles [s].
         low_pass: corner of a filter that the wrench went through [Hz].
-        low_pass_order: of that filter: 1, also if not given, 2 for Butterworth's, or 0 for the mean over the time before.
+        low_pass_order: of that filter: 1, also if not given, 2 for Butterworth's, 0 for the mean over the time before.
         high_pass: corner of a filter of first order that took the slow parts of the wrench for drift [Hz].
-        delays: pairs (time, delay) of a wrench that comes late by another time here than there [s], straight in between:
-            of two clocks, or after a loss of rows. ``delay`` counts besides.
+        delays: pairs (time, delay) of a wrench that is late by a time that changes [s], straight in between: of two
+            clocks, or after a loss of rows. ``delay`` counts besides.
         orientation_columns: what the columns of the sensor's orientation hold, see `Orientation`.
         clock: true seconds in a second of the time stamps.
         joint_offset: (n,) added to the joint angles [deg].

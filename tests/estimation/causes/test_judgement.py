@@ -341,7 +341,7 @@ def test_tool_axes_that_were_taken_for_those_of_the_base(sound_run: Run, robot: 
 def test_a_part_in_base_axes_and_what_a_controller_took_out(
     part: str, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
 ) -> None:
-    """The controller takes out the weight of another load, and what the wrench is at the start; and tells the reaction."""
+    """The controller takes out the weight of another load and the wrench at the start, and tells the reaction."""
     run = sound_run()
     turns = iparam.forward_kinematics(robot, run.signal("q").values)[:, :3, :3]
     wrench = np.array(run.signal("wrench").values)

@@ -54,8 +54,8 @@ class CorrectedRunOptions(RecordedRunOptions):
         Literal["tool", "base", "forces-base", "torques-base", "tcp"] | None,
         arg(metavar="{tool,base,forces-base,torques-base,tcp}", help_behavior_hint="(default: the recording's)"),
     ] = None
-    """In whose axes the wrench is: those of the tool or of the base, forces or torques alone, or (tcp) those of the base
-    without a weight and an offset, as UR's actual_TCP_force."""
+    """In whose axes the wrench is: the tool's or the base's, or the forces or torques alone; tcp: the base's, without a
+    weight and an offset, as UR's actual_TCP_force."""
     low_pass: Annotated[str | None, arg(metavar="HZ", help_behavior_hint=_NONE)] = None
     """Corner of a low-pass filter that the wrench went through [Hz], or 'estimate'."""
     low_pass_order: Annotated[Literal[0, 1, 2] | None, arg(metavar="{0,1,2}", help_behavior_hint="(default: 1)")] = None

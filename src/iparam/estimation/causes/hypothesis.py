@@ -214,7 +214,7 @@ def gauss_newton(
 
 
 def fit_model(run: ExaminedRun, model: Model, starts: Iterable[FloatArray]) -> tuple[FloatArray, Fit]:
-    """The best state from any of the starts, and the fit with it, whose parameters are changes of the state (zeros), and
+    """The best state from any of the starts, and the fit with it, whose parameters are changes of the state (zeros) and
     the factors of what is fitted along.
 
     A few of the means find the way, all of them the end of it.

@@ -199,8 +199,9 @@ def _weighing(run: PreparedRun) -> Weighing | None:
     turned = motion.at(time - run.aligned.delay).orientation
     if turned is None or len(time) < LEAST_POSES:
         return None
-    own = (None, None) if poses else (A, time)
-    return Weighing(A[:, :3, 0], y, turned, run.gravity, *own, problem.bias, readings=readings(run.recording))
+    turning, at = (None, None) if poses else (A, time)
+    other = readings(run.recording)
+    return Weighing(A[:, :3, 0], y, turned, run.gravity, turning, at, problem.bias, readings=other)
 
 
 def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:

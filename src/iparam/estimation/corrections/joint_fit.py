@@ -107,7 +107,7 @@ def fit_corrections(
         )
     if delay is not None:
         correction = dataclasses.replace(correction, delay=delay)
-    in_base = correction.wrench_frame == "base"
+    in_base = correction.wrench_frame not in (None, "tool")
     if in_base and correction.wrench_scale == ESTIMATE:
         raise InputError(
             argument="wrench_scale",

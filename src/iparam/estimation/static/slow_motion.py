@@ -71,7 +71,7 @@ def slow_motion_estimate(problem: PayloadProblem, reason: NotIdentifiableError) 
     for _ in range(ROUNDS):
         power = _power(measured - waves @ unknowns, share, channel_floor(problem))
         # Each channel by itself: where the model is not exact, correlations would be played off against each other. And
-        # all frequencies alike: slow ones tell most, and what a faster acceleration has in common with the weight least.
+        # all frequencies alike: slow ones tell most, and an acceleration has least in common with the weight there.
         weights = 1.0 / np.sqrt(np.broadcast_to(power.mean(axis=0), power.shape))
         seen = _waves(_instruments(design, unknowns))
         unknowns, inverse = _solved(waves, seen, measured, weights, shown)
@@ -157,8 +157,8 @@ def _bands(count: int) -> NDArray[np.int64]:
 def _power(left: FloatArray, share: FloatArray, floor: FloatArray) -> FloatArray:
     """(M, 6) power of what is left (M, 6) of the coefficients of each channel, of a process whose spectrum is smooth.
 
-    What is left of the forces is mostly acceleration, of which the torques know nothing: these and those have a shape of
-    their own, and each channel a size.
+    What is left of the forces is mostly acceleration, of which the torques know nothing: both have a shape of their
+    own, and each channel a size.
 
     Args:
         left: (M, 6).

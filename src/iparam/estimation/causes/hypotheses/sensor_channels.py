@@ -182,12 +182,11 @@ class Axes(Hypothesis):
             self.slug, "Taking the torque for the force and the force for the torque", fit, 2, None, advice
         )
 
-
     def _of_one_part(self, run: ExaminedRun, few: ExaminedRun) -> Iterator[Explanation]:
         """One channel mirrored, or two exchanged, of the forces or of the torques alone."""
         turns = [turn for turn in signed_permutations() if np.linalg.det(turn) < 0.0 and np.trace(turn) == 1.0]
         pairs = [pair for turn in turns for pair in ((turn, np.eye(3)), (np.eye(3), turn))]
-        found = []
+        found: list[tuple[float, int, FloatArray]] = []
         for force, torque in pairs:
             mixed = np.kron(np.diag([1.0, 0.0]), force) + np.kron(np.diag([0.0, 1.0]), torque)
             squares = linear_fit(few, mixed @ few.A, possible=False).squares

@@ -1,5 +1,4 @@
-"""Hypotheses about where the sensor is: turned, further out, or with its wrench, or a part of it, in the axes of the base.
-"""
+"""Hypotheses about where the sensor is: turned, further out, or with its wrench or a part of it in base axes."""
 
 from __future__ import annotations
 
@@ -142,8 +141,20 @@ class BaseAxes(Hypothesis):
         alternatives: tuple[tuple[str, str, FloatArray, FloatArray, WrenchFrame], ...] = (
             (self.slug, "A wrench in the axes of the base", turned, turned, "base"),
             (self.slug, "A wrench in the axes of the tool, that was turned as if in the base's,", back, back, "tool"),
-            ("mixed-frames", "Forces in the axes of the base, and torques in those of the tool,", turned, still, "forces-base"),
-            ("mixed-frames", "Torques in the axes of the base, and forces in those of the tool,", still, turned, "torques-base"),
+            (
+                "mixed-frames",
+                "Forces in the axes of the base, and torques in those of the tool,",
+                turned,
+                still,
+                "forces-base",
+            ),
+            (
+                "mixed-frames",
+                "Torques in the axes of the base, and forces in those of the tool,",
+                still,
+                turned,
+                "torques-base",
+            ),
         )
         for cause, finding, force, torque, frame in alternatives:
             turns = in_two_parts(force, torque)

@@ -108,7 +108,7 @@ class LateWrench(Hypothesis):
 
 
 class LowPassed(Model):
-    """A wrench behind a low-pass with the mean delay ``state`` (1,) [s]: 1 / (1 + T s), or 1 / (1 + T s + T^2 s^2 / 2), or
+    """A wrench behind a low-pass with the mean delay ``state`` (1,) [s]: 1 / (1 + T s), 1 / (1 + T s + T^2 s^2 / 2), or
     the mean over 2 T.
 
     Args:

@@ -1,4 +1,4 @@
-"""The hypothesis that the wrench comes late by another time here than there: two clocks, a buffer that fills, lost rows."""
+"""The hypothesis that the wrench is late by a time that changes: two clocks, a buffer that fills, lost rows."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _correction(run: ExaminedRun, rows: slice, times: FloatArray, late: FloatArr
 
 
 def _between(run: ExaminedRun, late: FloatArray, when: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(K,) the means from which on each of the next delays (K + 1,) explains more than the one before, near ``when``."""
+    """(K,) the means from which on the next of the delays (K + 1,) explains more than the one before, near ``when``."""
     shapes = np.eye(late.size)[np.searchsorted(when, np.arange(len(run.time)), "right")]
     model = LateByTime(run, shapes)
     step = float(np.median(np.diff(run.time)))
@@ -174,7 +174,7 @@ def _left_out(fit: Fit) -> float:
 
 
 def _followed(run: ExaminedRun, level: FloatArray) -> tuple[FloatArray, NDArray[np.int64]] | None:
-    """(N,) by how much each mean comes late, by the load that a stretch of the run shows [s], and where that jumps; None
+    """(N,) by how much each mean comes late by the load that a stretch of the run shows [s], and where that jumps; None
     for a short run.
 
     Args:
@@ -200,7 +200,7 @@ def _followed(run: ExaminedRun, level: FloatArray) -> tuple[FloatArray, NDArray[
         offset = np.mean(run.y - fit.residual - run.A[at] @ fit.free_phi, axis=0)
         unknowns = np.concatenate([fit.free_phi, offset])
     squares = np.minimum(squares, LOUD)
-    return path * step, _jumps(squares, _cheapest(squares, JUMP))
+    return np.asarray(path * step), _jumps(squares, _cheapest(squares, JUMP))
 
 
 def _of_a_stretch(run: ExaminedRun, reach: int) -> FloatArray:
@@ -250,7 +250,7 @@ def _cheapest(squares: FloatArray, next_one: float) -> NDArray[np.int64]:
     for step in reversed(came):
         path.append(int(step[path[-1]]))
     lengths = [len(part) for part in np.array_split(squares, len(squares) // TOGETHER)]
-    return np.repeat(np.array(path[::-1]), lengths) - squares.shape[1] // 2
+    return np.asarray(np.repeat(np.array(path[::-1]), lengths) - squares.shape[1] // 2, dtype=np.int64)
 
 
 def _jumps(squares: FloatArray, path: NDArray[np.int64]) -> NDArray[np.int64]:
