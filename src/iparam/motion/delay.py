@@ -86,6 +86,7 @@ class AlignedMotion:
         filtered: whether the wrench is behind a low-pass, whose mean delay this then is.
         order: of that low-pass, 1, 2 for Butterworth's, or 0 for the mean over the time before.
         remarks: what was compensated.
+        recorded: the motion before a low-pass of the angles was inverted; None where it is the same.
     """
 
     motion: MotionEstimate
@@ -94,6 +95,7 @@ class AlignedMotion:
     filtered: bool = False
     remarks: tuple[Remark, ...] = ()
     order: int = 1
+    recorded: MotionEstimate | None = None
 
     @property
     def settling(self) -> float:
@@ -180,7 +182,7 @@ def _without_low_pass(motion: MotionEstimate, found: Delay, ambiguous: bool) -> 
     q, dq, ddq = _Curves(motion).unfiltered(motion.time, found.seconds)
     said = _filter_remark("angles-low-passed", found, ambiguous)
     inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, remarks=(*motion.remarks, said))
-    return AlignedMotion(inverted, 0.0, found.standard_deviation)
+    return AlignedMotion(inverted, 0.0, found.standard_deviation, recorded=motion)
 
 
 def _low_passed_wrench(motion: MotionEstimate, found: Delay, ambiguous: bool) -> AlignedMotion:

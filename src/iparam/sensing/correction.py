@@ -333,7 +333,12 @@ class Correction:
         """Mean delay of the low-pass [s]; 0 where there is none, or where it is to be estimated."""
         if not isinstance(self.low_pass, float):
             return 0.0
-        return lag_of(self.low_pass, 1 if self.low_pass_order is None else self.low_pass_order)
+        return lag_of(self.low_pass, self.filter_order)
+
+    @property
+    def filter_order(self) -> int:
+        """That of the low-pass, 1 if not given."""
+        return 1 if self.low_pass_order is None else self.low_pass_order
 
     def wrench_matrix(self) -> FloatArray:
         """(6, 6) that scales the recorded wrench, renames its axes and sets its sign."""

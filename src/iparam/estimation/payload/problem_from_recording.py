@@ -176,8 +176,7 @@ def prepare_run(
     saturated, cut = _saturated(original, getattr(sensor, "signal", ""), measured, clock)
     if correction.low_pass is not None:
         measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
-        order = 1 if correction.low_pass_order is None else correction.low_pass_order
-        aligned = AlignedMotion(whole, correction.lag, filtered=True, order=order)
+        aligned = AlignedMotion(whole, correction.lag, filtered=True, order=correction.filter_order)
     elif delay is None and timed and robot is not None:
         aligned = align_motion(whole, measured, robot, checked.gravity)
     else:

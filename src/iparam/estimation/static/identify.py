@@ -346,7 +346,8 @@ def _fit(
         )
         told = "".join(f". {one.sentence}" for one in found.causes[:1])
         raise IdentificationError(
-            f"the mass comes out as {mass:.4g} +- {factor * deviations[0]:.2g} kg (95 %), {cause}{told}"
+            f"the mass comes out as {mass:.4g} +- {factor * deviations[0]:.2g} kg (95 %), {cause}{told}",
+            fix=found.causes[0].fix if found.causes else None,
         )
     center = values[1:4] / mass
     by_phi = np.zeros((4, 4))

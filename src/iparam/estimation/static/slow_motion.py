@@ -173,6 +173,8 @@ def _power(left: FloatArray, share: FloatArray, floor: FloatArray) -> FloatArray
         for start, stop in pairwise(edges.tolist()):
             shape = np.sum(squares[start:stop] / size) / max(float(free[start:stop].sum()), 1.0)
             power[start:stop, part] = size * shape
+        # Few coefficients tell the slowest band, and most of the load: it has no less than all have on average.
+        power[: edges[1], part] = np.maximum(power[: edges[1], part], size)
     return np.maximum(power, floor**2)
 
 

@@ -107,6 +107,15 @@ class LateWrench(Hypothesis):
         yield Explanation(self.slug, finding, fit, 1, Correction(delay=total), relative_deviation=known)
 
 
+def _as_stamped(run: ExaminedRun) -> FloatArray:
+    """(N, 6, 10) regressors for a filter of the wrench, which takes the place of a lag that was found."""
+    aligned = run.run.aligned
+    if run.robot is None or not (aligned.filtered or aligned.delay != 0.0 or aligned.recorded is not None):
+        return run.A
+    motion = (aligned.recorded or aligned.motion).at(run.time)
+    return path_of(run.robot, motion.q, motion.dq, motion.ddq).regressor(run.gravity)
+
+
 class LowPassed(Model):
     """A wrench behind a low-pass with the mean delay ``state`` (1,) [s]: 1 / (1 + T s), 1 / (1 + T s + T^2 s^2 / 2), or
     the mean over 2 T.
@@ -118,10 +127,7 @@ class LowPassed(Model):
 
     def __init__(self, run: ExaminedRun, order: int) -> None:
         self._run, self._step, self._order = run, float(np.median(np.diff(run.time))), order
-        self._A, aligned = run.A, run.run.aligned
-        if run.robot is not None and (aligned.filtered or aligned.delay != 0.0):  # instead of the lag that was found
-            motion = aligned.motion.at(run.time)
-            self._A = path_of(run.robot, motion.q, motion.dq, motion.ddq).regressor(run.gravity)
+        self._A = _as_stamped(run)
 
     def _through(self, values: FloatArray, ahead: list[float], back: list[float]) -> FloatArray:
         """(N, ...) behind a filter of s; what was before the run is taken to be as it begins."""
@@ -196,7 +202,7 @@ class HighPassed(Model):
     """
 
     def __init__(self, run: ExaminedRun) -> None:
-        self._run, self._step = run, float(np.median(np.diff(run.time)))
+        self._run, self._A, self._step = run, _as_stamped(run), float(np.median(np.diff(run.time)))
 
     def _behind(self, run: ExaminedRun, values: FloatArray, ahead: list[float], back: list[float]) -> FloatArray:
         filtered = recursive_filter(ahead, back, values - values[:1], self._step)
@@ -205,7 +211,7 @@ class HighPassed(Model):
     def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
         """See `Model.regressors`."""
         lasting = float(np.exp(state[0]))
-        return self._behind(run, self._run.A, [lasting, 0.0], [lasting, 1.0])
+        return self._behind(run, self._A, [lasting, 0.0], [lasting, 1.0])
 
     def beside(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
         """See `Model.beside`: what is left at the start of the time before."""
@@ -216,7 +222,7 @@ class HighPassed(Model):
         """See `Model.slopes`: of T s / (T s + 1) by the logarithm of T, which is T s / (T s + 1)^2."""
         lasting = float(np.exp(state[0]))
         back = [lasting**2, 2.0 * lasting, 1.0]
-        return self._behind(run, self._run.A @ phi, [lasting, 0.0], back)[:, :, None]
+        return self._behind(run, self._A @ phi, [lasting, 0.0], back)[:, :, None]
 
     def moved(self, state: FloatArray, change: FloatArray) -> FloatArray:
         """See `Model.moved`."""
