@@ -53,6 +53,12 @@ UNSURE = 2
 
 ROUNDS = 2
 MOST_JUMPS = 6
+LEAST_RATE = 2e-4
+"""Difference of the rates of two clocks below which they are as good as one: those of quartz are."""
+
+SURE = 2.0
+"""Half widths of a 95 % interval beyond which a wrench is believed to fall behind."""
+
 WORTH = 5.0 * LOUD
 """What a jump must explain."""
 
@@ -108,7 +114,8 @@ class TwoClocks(Hypothesis):
         gained, half = float(ends[1] - ends[0]) / span, NORMAL_95 * float(deviations(fit).max()) / span
         finding = f"A wrench that falls behind by {gained:.3g} +- {significant(half, 2)} ms in a second (95 %)"
         correction = _correction(run, rows, part.time[[0, -1]], ends)
-        yield Explanation(self.slug, finding, fit, 2, correction, "", _left_out(fit))
+        if abs(gained) > max(SURE * half, 1e3 * LEAST_RATE):  # else it is late by one and the same time
+            yield Explanation(self.slug, finding, fit, 2, correction, "", _left_out(fit))
         edges = edges[(edges > first) & (edges < last)] - first
         if not 0 < edges.size <= MOST_JUMPS:
             return
