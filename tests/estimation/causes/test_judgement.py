@@ -78,6 +78,12 @@ def _at(wrench: np.ndarray, time: np.ndarray, late: np.ndarray) -> np.ndarray:
     return np.column_stack([np.interp(time - late, time, column) for column in wrench.T])
 
 
+def _a_mean(wrench: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Over 0.2 s before."""
+    sums = np.cumsum(np.vstack([np.repeat(wrench[:1], 25, axis=0), wrench]), axis=0)
+    return (sums[25:] - sums[:-25]) / 25.0
+
+
 MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "wrench-sign": ({"edit": lambda w, _: -w}, {"measures": "reaction"}),
     "force-sign": ({"edit": lambda w, _: w * np.repeat([-1.0, 1.0], 3)}, {"wrench_scale": None}),
@@ -360,6 +366,21 @@ def test_a_part_in_base_axes_and_what_a_controller_took_out(
     assert first.cause == ("tcp-force" if part == "tcp" else "mixed-frames")
     assert first.fix == {"wrench_frame": part} | ({"measures": "reaction"} if part == "tcp" else {})
     again = iparam.identify_payload(run, robot, correction=Correction.from_document(dict(first.fix)))
+    assert again.refutation is None
+    assert off_by(again, load) < 4.0
+
+
+def test_a_mean_over_some_time_is_told_from_other_filters(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    found = iparam.identify_payload(sound_run(edit=_a_mean), robot, delay=0.0)
+    first = found.causes[0]
+    assert first.cause == "low-pass"
+    assert first.fix["low_pass_order"] == 0
+    assert first.fix["low_pass"] == pytest.approx(0.443 / 0.2, rel=0.05)
+    again = iparam.identify_payload(
+        sound_run(edit=_a_mean), robot, correction=Correction.from_document(dict(first.fix))
+    )
     assert again.refutation is None
     assert off_by(again, load) < 4.0
 
