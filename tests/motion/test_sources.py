@@ -189,7 +189,7 @@ def test_wrench_sources_refuse_what_is_none(recording: Recording, robot: iparam.
 
 @pytest.mark.parametrize("seed", [0, 2, 3])
 def test_a_wrong_wrench_does_not_smooth_the_motion_away(seed: int) -> None:
-    """A reaction in base axes is predicted best by an arm that hardly moves; the angles say that it does, to 0.1 mrad."""
+    """A reaction in base axes is predicted best by an arm that hardly moves; the angles say otherwise, to 0.1 mrad."""
     robot, rng = iparam.load_robot("ur10e"), np.random.default_rng(seed)
     a, b = rng.uniform(-0.35, 0.35, (6, 4)), rng.uniform(-0.35, 0.35, (6, 4))
     home = np.radians([20.0, -80.0, 90.0, -100.0, -70.0, 10.0])
