@@ -188,6 +188,9 @@ def _rounded(force: FloatArray, place: FloatArray) -> tuple[float, ...]:
 FASTEST_BASE = 1.2
 """Fastest motion of a base that is looked for [Hz]: of vehicles and platforms."""
 
+MOST_WAVES = 60
+"""Waves of an axis that are fitted: of a run of 25 s. A longer one would take longer than it is worth."""
+
 SLOWEST_VEHICLE, FASTEST_VEHICLE = 0.2, 5.0
 """Bounds of the root mean square acceleration of something that moves with an arm on it [m/s^2]: a floor has less, and
 nothing that an arm is bolted to has more."""
@@ -231,7 +234,7 @@ class MovingBase(Hypothesis):
         if run.motion.linear_acceleration_minus_gravity is not None:
             return
         model = Carried(run)
-        if run.y.size < 10 * model.size:
+        if not 10 * model.size < run.y.size or model.size > 3 * MOST_WAVES:
             return
         state, fit = fit_model(run, model, [np.zeros(model.size)])
         size = float(np.sqrt(np.mean(np.sum(model.acceleration(run, state) ** 2, axis=1))))
