@@ -261,7 +261,7 @@ def _allowing(estimate: Estimate, moves: FloatArray, visible: bool) -> Estimate:
     far = _far(estimate, moves) if estimate.complete else np.zeros((0, 10))
     if not far.size:
         return estimate
-    estimate = widened(estimate, far.T @ far, "allowed")
+    estimate = widened(estimate, far.T @ far, "alternatives")
     return _counting(estimate) if visible else estimate
 
 
