@@ -193,7 +193,8 @@ def _posterior(
     precision = gain * values + np.eye(values.size)
     inverse = np.linalg.inv(0.5 * (precision + precision.T))
     deviations = vectors @ (inverse @ (gain @ score))
-    if np.abs(deviations).max() > BEYOND:
+    # Of what is no noise, its scatter is no excuse: as white noise it would take more of the deviations.
+    if max(np.abs(deviations).max(), np.abs(vectors @ (score / (values + 1.0))).max()) > BEYOND:
         return unshown
     own = load @ vectors
     kept = load - own @ vectors.T + own @ inverse @ vectors.T
