@@ -173,7 +173,6 @@ def of_series() -> Results:
     side = np.sign(rows[:, :3])
     state = np.zeros((len(side) + 1, 3))
     recursions.presliding(side, np.exp(-np.abs(rows[:, :3])), state)
-    walk = recursions.whiten_walk(rows[:, :3].copy(), rng.uniform(0.01, 0.1, 500), 0.3)
     return found | {
         "factor": factor,
         "solution": recursions.solve_triangle(factor),
@@ -189,8 +188,6 @@ def of_series() -> Results:
         "score of a change": change[1],
         "filtered": recursions.recursive_filter(np.array([[0.2, 0.3, 0.1], [1.0, -1.2, 0.5]]), rows),
         "tension": state,
-        "walk": walk[0],
-        "variances of a walk": walk[1],
     }
 
 

@@ -111,20 +111,6 @@ def test_a_filter_of_second_order(shape: tuple[int, int]) -> None:
     np.testing.assert_allclose(found, lfilter(*factors, values, axis=0), rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("ratio", [0.0, 0.3, 50.0])
-def test_whitened_rows_have_the_gram_matrix_of_generalised_least_squares(ratio: float) -> None:
-    random = np.random.default_rng(0)
-    series, steps = random.normal(size=(40, 3)), random.uniform(0.01, 0.1, 39)
-    whitened, variances = recursions.whiten_walk(series, steps, ratio)
-    walk = ratio * np.append(0.0, np.cumsum(steps))
-    covariance = np.eye(40) + np.minimum(walk[:, None], walk)
-    inverse, ones = np.linalg.inv(covariance), np.ones((40, 1))
-    free = inverse - inverse @ ones @ ones.T @ inverse / (ones.T @ inverse @ ones)
-    np.testing.assert_allclose(whitened.T @ whitened, series.T @ free @ series, rtol=1e-11)
-    restricted = np.linalg.slogdet(covariance)[1] + np.log(ones.T @ inverse @ ones)[0, 0]
-    assert np.log(variances).sum() == pytest.approx(restricted, rel=1e-11)
-
-
 def test_tension_goes_to_the_side_of_the_motion_and_stays_at_rest() -> None:
     side = np.array([[1.0], [1.0], [0.0], [-1.0]])
     decay, state = np.exp(-np.abs(side)), np.zeros((5, 1))

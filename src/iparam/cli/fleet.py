@@ -61,7 +61,7 @@ class Fleet(CorrectedRunOptions, SchedulerOptions):
     """What the parts of a name mean, e.g. '{arm}/{tool}/{time}'; * is any text, and no suffix any of them."""
     method: Method = "consistent"
     """The estimator."""
-    bias: Literal["estimate", "constant", "none", "drifting"] = "estimate"
+    bias: Literal["estimate", "none"] = "estimate"
     """The sensor's bias; see 'iparam identify payload'."""
     motion: Motion = "kalman"
     json: AsJson = False

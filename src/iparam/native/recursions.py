@@ -10,7 +10,7 @@ import ctypes
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.native.library import array, count, kernel, number
+from iparam.native.library import array, count, kernel
 
 _fold_rows = kernel("fold_rows", count, count, array, array)
 _solve_triangle = kernel("solve_triangle", count, array, array, returns=count)
@@ -19,7 +19,6 @@ _solve_total = kernel("solve_total", count, count, *[array] * 5, returns=ctypes.
 _add_innovation = kernel("add_innovation", count, *[array] * 7, returns=ctypes.c_double)
 _change_information = kernel("change_information", count, count, *[array] * 8)
 _recursive_filter = kernel("recursive_filter", count, count, *[array] * 3)
-_whiten_walk = kernel("whiten_walk", count, count, number, *[array] * 4)
 _presliding = kernel("presliding", count, count, *[array] * 3)
 
 
@@ -125,27 +124,6 @@ def recursive_filter(factors: FloatArray, values: FloatArray) -> FloatArray:
     found = np.empty_like(values)
     _recursive_filter(*values.shape, factors, values, found)
     return found
-
-
-def whiten_walk(series: FloatArray, steps: FloatArray, ratio: float) -> tuple[FloatArray, FloatArray]:
-    """What each row of a channel's series (N, m) adds to its prediction from those before it, if its bias walks.
-
-    The bias is a random walk under white noise of variance 1. Nothing is known of its first value, so the first row
-    only starts the prediction. Dividing what a row adds by its standard deviation whitens a series, and does the same
-    to every column of a design: ordinary least squares of the whitened rows is generalised least squares, with the bias
-    gone from the unknowns.
-
-    Args:
-        series: (N, m).
-        steps: (N - 1,) times between the rows [s].
-        ratio: the variance that the bias gains in a second.
-
-    Returns:
-        The whitened rows (N, m), the first of which is 0, and the variances (N,) that they were divided by.
-    """
-    whitened, variances = np.empty_like(series), np.empty(len(series))
-    _whiten_walk(*series.shape, ratio, series, steps, whitened, variances)
-    return whitened, variances
 
 
 def presliding(side: FloatArray, decay: FloatArray, state: FloatArray) -> None:

@@ -67,11 +67,6 @@ OF_LOADS: dict[str, Kind] = {
         "The residuals hold more than noise. The standard deviations include how far the possible causes would move "
         "the load.",
     ),
-    "bias-drifts": Kind(
-        CORRECTED,
-        "The sensor's bias drifts by about {force:.2g} N and {torque:.2g} N m in a second. The drift was estimated "
-        "too; the bias given is its mean.",
-    ),
     "few-samples": Kind(
         DOUBT,
         "{count} wrench samples are few. They may hide mistakes that a longer run would show, such as a sensor "

@@ -120,8 +120,9 @@ def test_an_exact_rig_is_as_if_nobody_had_heard_of_tolerances(
     plain = iparam.estimation.make_estimator("consistent").fit(iparam.estimation.problem_from_recording(recording, arm))
     found = iparam.identify_payload(recording, arm, tolerances="exact")
     np.testing.assert_allclose(found.phi, plain.phi, rtol=1e-9)
-    np.testing.assert_allclose(found.covariance_terms["noise"], plain.covariance_phi, rtol=1e-9)
-    assert set(found.covariance_terms) == {"noise", "sampling"}
+    own = found.covariance_terms["noise"] + found.covariance_terms["motion"]
+    np.testing.assert_allclose(own, plain.covariance_phi, rtol=1e-9, atol=1e-18)
+    assert set(found.covariance_terms) == {"noise", "motion", "sampling"}
     simulated = iparam.identify_payload(recording.with_metadata(source="simulation"), arm)
     np.testing.assert_array_equal(simulated.covariance_phi, found.covariance_phi)
 

@@ -39,8 +39,8 @@ Motion = Annotated[
 
 
 Bias = Annotated[
-    Literal["estimate", "constant", "none", "zeroed", "drifting"],
-    arg(help="The sensor's bias: constant, none, zeroed with the load on in the first pose, drifting; estimate: docs."),
+    Literal["estimate", "none", "zeroed"],
+    arg(help="The sensor's bias: estimated, none, or what is left of a zeroing with the load on in the first pose."),
 ]
 """The type of the option ``bias``."""
 

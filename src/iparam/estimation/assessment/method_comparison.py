@@ -10,7 +10,8 @@ from iparam.errors import IparamError, UnknownNameError
 from iparam.estimation.causes.search import searched_once
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.estimator import METHODS, make_estimator
-from iparam.estimation.payload.identify import PayloadBias, identify_payload
+from iparam.estimation.payload.identify import identify_payload
+from iparam.estimation.payload.problem_from_recording import Bias
 from iparam.motion.angle_samples import evenly_stamped
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.orientation import OrientationMotion
@@ -42,7 +43,7 @@ def compare_methods(
     *,
     motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
-    bias: PayloadBias = "estimate",
+    bias: Bias = "estimate",
     delay: float | None = None,
     correction: Correction | None = None,
     tolerances: Tolerances | str | None = None,

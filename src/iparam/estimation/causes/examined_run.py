@@ -35,9 +35,6 @@ MOVING = 0.05
 REST = 2.0
 """Time of a rest before and after the motion that is looked at [s]: what a low-pass or a delay leaves is over."""
 
-FASTEST_DRIFT = 1.5
-"""Period of the fastest part of a drift that is taken out [s]."""
-
 DAMPING = 1e-12
 """Share of a column's squares that keeps columns without motion from having any coefficient."""
 
@@ -83,8 +80,6 @@ class ExaminedRun:
         y: (N, 6) means of the wrench [N, N m].
         noise: (6,) standard deviation of a mean's noise, as the sensor shows it beyond the band of the load's wrench.
         size: samples in a mean.
-        slow: (N, K) orthonormal functions of time that a drift of the bias is made of, which was estimated along; None
-            for a bias that is constant, or for none.
         used: (N, 6) 0 for components of means that say nothing, 1 elsewhere; None where all count.
     """
 
@@ -94,7 +89,6 @@ class ExaminedRun:
     y: FloatArray
     noise: FloatArray
     size: int
-    slow: FloatArray | None = None
     used: FloatArray | None = None
 
     @property
@@ -110,24 +104,16 @@ class ExaminedRun:
     @property
     def content(self) -> tuple[bytes, ...]:
         """The same for runs of the same arm that hypotheses cannot tell apart."""
-        arrays = (self.time, self.A, self.y, self.noise, self.gravity, self.slow, self.used)
+        arrays = (self.time, self.A, self.y, self.noise, self.gravity, self.used)
         return (b"bias" * self.bias, *(b"" if array is None else array.tobytes() for array in arrays))
 
     @property
     def bias(self) -> bool:
-        """Whether the sensor has a constant bias that is estimated."""
-        return self.run.problem.bias and self.slow is None
-
-    def without_drift(self, values: FloatArray) -> FloatArray:
-        """Values (N, 6, ...) with their slow part taken out, where the bias drifts."""
-        if self.slow is None:
-            return values
-        flat = values.reshape(len(values), -1)
-        return np.asarray((flat - self.slow @ (self.slow.T @ flat)).reshape(values.shape))
+        """Whether the sensor has a bias that is estimated."""
+        return self.run.problem.bias
 
     def rows(self, chosen: slice) -> ExaminedRun:
         """Some of the means."""
-        slow = None if self.slow is None else np.linalg.qr(self.slow[chosen])[0]
         part = ExaminedRun(
             self.run,
             self.time[chosen],
@@ -135,7 +121,6 @@ class ExaminedRun:
             self.y[chosen],
             self.noise,
             self.size,
-            slow,
             _some(self.used, chosen),
         )
         path, motion = self.path, self.motion
@@ -180,7 +165,7 @@ class ExaminedRun:
 
     def _with(self, A: FloatArray, y: FloatArray, noise: FloatArray, size: int, used: FloatArray | None) -> ExaminedRun:
         """The same motion with other means."""
-        other = ExaminedRun(self.run, self.time, A, y, noise, size, self.slow, used)
+        other = ExaminedRun(self.run, self.time, A, y, noise, size, used)
         known = {name: self.__dict__[name] for name in ("motion", "path", "nominal", "of_gravity")}
         other.__dict__.update(known)
         return other
@@ -244,13 +229,8 @@ def path_of(robot: Robot, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> Too
     )
 
 
-def examine(run: PreparedRun, drifting: bool = False) -> ExaminedRun | None:
-    """Reduce a run to means; None if it is too short, or if its motion is not known well enough, to say anything.
-
-    Args:
-        run: that was identified.
-        drifting: whether a bias that drifts was estimated along.
-    """
+def examine(run: PreparedRun) -> ExaminedRun | None:
+    """Reduce a run to means; None if it is too short, or if its motion is not known well enough, to say anything."""
     problem = run.problem
     step = float(np.median(np.diff(problem.time))) if problem.num_samples > 1 else 0.0
     if step <= 0.0 or run.aligned.motion.quasi_static:
@@ -271,11 +251,10 @@ def examine(run: PreparedRun, drifting: bool = False) -> ExaminedRun | None:
     first, last = _moving_part(run, time)
     rows = slice(first, last, -(-(last - first) // MOST_MEANS))
     noise = np.maximum(level, np.maximum(least, 1e-12))
-    slow = slow_functions(time[rows]) if drifting else None
     used = None
     if problem.missing is not None:
         used = np.floor(block_means((~problem.missing).astype(np.float64), size) + 1e-9)[rows]
-    return ExaminedRun(run, time[rows], A[rows], y[rows], noise, size, slow, used)
+    return ExaminedRun(run, time[rows], A[rows], y[rows], noise, size, used)
 
 
 def _moving_part(run: PreparedRun, time: FloatArray) -> tuple[int, int]:
@@ -289,14 +268,6 @@ def _moving_part(run: PreparedRun, time: FloatArray) -> tuple[int, int]:
     moving = motion.time[speed > MOVING * speed.max()] + run.aligned.delay
     first, last = np.searchsorted(time, [moving[0] - REST, moving[-1] + REST])
     return (int(first), int(last)) if last - first >= LEAST_MEANS else (0, len(time))
-
-
-def slow_functions(time: FloatArray) -> FloatArray:
-    """(N, K) cosines over the run down to periods of `FASTEST_DRIFT`, and a constant, orthonormal."""
-    span = float(time[-1] - time[0])
-    count = min(max(round(2.0 * span / FASTEST_DRIFT), 4), len(time) // 10)
-    waves = np.cos(np.pi * np.outer((time - time[0]) / span, np.arange(count + 1)))
-    return np.asarray(np.linalg.qr(waves)[0])
 
 
 def _left_by_load(A: FloatArray, y: FloatArray, bias: bool) -> FloatArray:

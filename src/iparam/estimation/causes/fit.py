@@ -119,12 +119,12 @@ def linear_fit(
         possible: look among possible bodies only.
         effect: (N, 6) part of the wrench that neither load nor bias has to do with; none if not given [N, N m].
     """
-    A = run.without_drift(run.A if regressors is None else regressors)
+    A = run.A if regressors is None else regressors
     parts = [A]
     if run.bias:
         parts.append(np.broadcast_to(np.eye(6), (len(A), 6, 6)))
     if columns is not None:
-        parts.append(run.without_drift(columns))
+        parts.append(columns)
     design = np.concatenate(parts, axis=2)
     weights = np.broadcast_to(1.0 / run.noise**2, run.y.shape)
     for share in (used, run.used):
@@ -132,7 +132,7 @@ def linear_fit(
             weights = weights * share
     root = np.sqrt(weights)
     rows = (design * root[:, :, None]).reshape(-1, design.shape[2])
-    measured = run.without_drift(run.y if effect is None else run.y - effect)
+    measured = run.y if effect is None else run.y - effect
     target = (measured * root).ravel()
     gram, right = rows.T @ rows, rows.T @ target
     solution = solve_regular(gram, right)

@@ -22,7 +22,6 @@ from iparam.estimation.causes.search import Causes, find_causes
 from iparam.estimation.causes.weighing.comparison import weight_causes
 from iparam.estimation.causes.weighing.data import Weighing
 from iparam.estimation.estimate import Cause, Estimate, Refutation
-from iparam.estimation.payload.bias_drift import BiasDrift
 from iparam.estimation.payload.estimate_assembly import STRUCTURE, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
 from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors
@@ -79,7 +78,7 @@ class Judgement:
     best: Explanation | None = None
 
 
-def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None) -> Judgement:
+def judged(run: PreparedRun, estimate: Estimate) -> Judgement:
     """The estimate with what its data say against it, or for a closer look.
 
     A few milliseconds tell whether the residuals hold anything but noise. Only then all hypotheses are fitted. What the
@@ -90,14 +89,13 @@ def judged(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None = None)
     Args:
         run: that was identified.
         estimate: of its load.
-        drift: of the sensor's bias, if one was estimated along.
     """
     reason = _plain_reason(run, estimate)
-    told = (*_compensated(run, estimate, drift), *_too_heavy(estimate))
+    told = (*_compensated(run, estimate), *_too_heavy(estimate))
     weighing = _weighing(run)
     if weighing is not None:
         return _judged_by_weight(run, weighing, estimate, reason, told)
-    examined = examine(run, drifting=drift is not None)
+    examined = examine(run)
     if examined is None:
         reason = reason or _too_few(run, estimate)
         return Judgement(_with(estimate, reason, (*_upside_down(run, estimate), *told, *_too_little(estimate))))
@@ -275,11 +273,10 @@ def _force_rms(estimate: Estimate) -> float:
     return float(np.sqrt(np.sum(estimate.residual_rms.force**2)))
 
 
-def _compensated(run: PreparedRun, estimate: Estimate, drift: BiasDrift | None) -> tuple[Cause, ...]:
+def _compensated(run: PreparedRun, estimate: Estimate) -> tuple[Cause, ...]:
     """What was found in the recording and put right before anything was fitted."""
     rms = _force_rms(estimate)
-    found = [*run.compensated, *([] if drift is None else [("drift", drift.remark.message)])]
-    return tuple(Cause(slug, sentence, rms, rms) for slug, sentence in found)
+    return tuple(Cause(slug, sentence, rms, rms) for slug, sentence in run.compensated)
 
 
 def _reason(causes: Causes, share: float) -> str:

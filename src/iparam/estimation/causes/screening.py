@@ -100,7 +100,7 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
     from scipy.fft import idct
 
     columns, kinds = _small_mistakes(run, fit.phi, load, run.y - fit.residual)
-    rows = np.concatenate([fit.design, run.without_drift(columns), fit.residual[:, :, None]], axis=2)
+    rows = np.concatenate([fit.design, columns, fit.residual[:, :, None]], axis=2)
     rows = rows * ((fit.weights > 0.0) / run.noise)[:, :, None]
     bands, count = Bands.of([rows]), fit.design.shape[2]
     own = bands.of_columns([*range(count), rows.shape[2] - 1])

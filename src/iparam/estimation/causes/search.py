@@ -25,7 +25,7 @@ from iparam.estimation.causes.hypotheses.sensor_channels import (
     WrenchSign,
 )
 from iparam.estimation.causes.hypotheses.sensor_mounting import BaseAxes, SensorOffset, SensorRotation
-from iparam.estimation.causes.hypotheses.time_local import Change, Contact, Drift, StuckChannel
+from iparam.estimation.causes.hypotheses.time_local import Change, Contact, StuckChannel
 from iparam.estimation.causes.hypotheses.timing import ClockRate, HighPass, LateWrench, LowPass
 from iparam.estimation.causes.hypotheses.two_clocks import TwoClocks
 from iparam.estimation.causes.hypothesis import ALIKE, Explanation, Hypothesis
@@ -59,7 +59,6 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     Change("load-changed"),
     Change("re-zeroed"),
     Contact(),
-    Drift(),
     StuckChannel(),
     FrozenJoint(),
     LooseLoad(),

@@ -11,7 +11,8 @@ from iparam.errors import IparamError
 from iparam.estimation.checkup.check import Check, Checkup, Level
 from iparam.estimation.checkup.signal_facts import signal_facts
 from iparam.estimation.estimate import Estimate
-from iparam.estimation.payload.identify import PayloadBias, identify_payload
+from iparam.estimation.payload.identify import identify_payload
+from iparam.estimation.payload.problem_from_recording import Bias
 from iparam.motion.sources import MotionSource
 from iparam.recording.recording import Recording
 from iparam.recording.statements import recorded_gravity
@@ -28,7 +29,7 @@ def examine_recording(
     robot: Robot,
     *,
     motion: MotionSource | None = None,
-    bias: PayloadBias = "estimate",
+    bias: Bias = "estimate",
     correction: Correction | None = None,
     tolerances: Tolerances | str | None = None,
     estimate: Estimate | None = None,

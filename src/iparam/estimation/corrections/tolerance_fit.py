@@ -64,7 +64,7 @@ class ToleranceFit:
 
 
 def fit_tolerances(
-    run: PreparedRun, estimate: Estimate, tolerances: Tolerances, sensor: FloatArray, drifting: bool = False
+    run: PreparedRun, estimate: Estimate, tolerances: Tolerances, sensor: FloatArray
 ) -> ToleranceFit | None:
     """Estimate the deviations along with the load; None where there are none.
 
@@ -73,7 +73,6 @@ def fit_tolerances(
         estimate: of its load.
         tolerances: the priors.
         sensor: (6, 6) from a wrench in the sensor's axes about its origin to that of the tool.
-        drifting: whether the bias was taken to drift.
     """
     problem = run.problem
     means = Means.of(problem.time)

@@ -14,7 +14,8 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.errors import InputError, IparamError
 from iparam.estimation.estimate import Estimate, Refutation
-from iparam.estimation.payload.identify import PayloadBias, identify_payload
+from iparam.estimation.payload.identify import identify_payload
+from iparam.estimation.payload.problem_from_recording import Bias
 from iparam.motion.delay import CLEAR, MAX_DELAY, Delay, align_motion, estimate_delay
 from iparam.motion.sources import KalmanMotion, known_motion
 from iparam.recording.recording import Recording
@@ -112,9 +113,7 @@ class Examination:
         return refuted is not None and any(cause.cause == "load-changed" for cause in refuted.causes[:1])
 
 
-def examine_samples(
-    recording: Recording, robot: Robot, bias: PayloadBias, gravity: tuple[float, float, float]
-) -> Examination:
+def examine_samples(recording: Recording, robot: Robot, bias: Bias, gravity: tuple[float, float, float]) -> Examination:
     """Identify the samples of an on-line run as a recording, and judge them.
 
     Args:

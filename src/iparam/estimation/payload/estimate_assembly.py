@@ -131,7 +131,7 @@ def correlation_remark(structure: ResidualStructure, inflation: float) -> Remark
     if structure.follows_motion:
         return remark("residuals-follow-motion")
     if structure.lasts:
-        return remark("residuals-keep-sign", fix={"bias": "drifting"})
+        return remark("residuals-keep-sign")
     return remark("residuals-correlated", inflation=inflation)
 
 

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iparam.arrays import FloatArray, as_float_array, frozen
+from iparam.arrays import FloatArray, as_float_array
 from iparam.errors import InputError, IparamError, UnknownNameError
 from iparam.estimation.assessment.motion_path import motion_path
 from iparam.estimation.causes.ambiguity import CORRECTIONS, rivals, with_rivals, with_uncorrected
@@ -26,13 +26,12 @@ from iparam.estimation.corrections.joint_fit import fit_corrections
 from iparam.estimation.corrections.sensor_calibration import calibration_covariance
 from iparam.estimation.corrections.tolerance_fit import fit_tolerances, most_helpful
 from iparam.estimation.errors import NotIdentifiableError
-from iparam.estimation.estimate import SENSOR_FRAME, Cause, Estimate, Wrench
+from iparam.estimation.estimate import SENSOR_FRAME, Cause, Estimate
 from iparam.estimation.estimators.estimator import DEFAULT_METHOD, Estimator, make_estimator
-from iparam.estimation.payload.bias_drift import BiasDrift, find_drift, without_drift
-from iparam.estimation.payload.estimate_assembly import condition_number, summed_terms, widened
+from iparam.estimation.payload.estimate_assembly import summed_terms, widened
 from iparam.estimation.payload.partial_estimate import no_estimate, partial_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.problem_from_recording import PreparedRun, prepare_run
+from iparam.estimation.payload.problem_from_recording import Bias, PreparedRun, prepare_run
 from iparam.estimation.static.slow_motion import slow_motion_estimate
 from iparam.motion.motion import MotionEstimate
 from iparam.motion.sources import MotionSource
@@ -47,10 +46,6 @@ from iparam.sensing.run_check import moves_without_arm, recorded_robot
 from iparam.sensing.tolerances import PRESETS, STATED_BY, Tolerances
 from iparam.sensing.wrench_source import WrenchSource
 from iparam.spatial.parameters import InertialParameters
-
-PayloadBias = Literal["estimate", "constant", "none", "zeroed", "drifting"]
-"""The sensor's bias: none and zeroed as in `problem_from_recording`; constant, its "estimate"; drifting, one that walks
-during the run (see `bias_drift`); or estimate: constant, and drifting where that alone explains the data."""
 
 MOST_PUT_RIGHT = 2
 """Causes that are put right without asking, at most."""
@@ -71,7 +66,7 @@ def identify_payload(
     *,
     motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
-    bias: PayloadBias = "estimate",
+    bias: Bias = "estimate",
     delay: float | None = None,
     wrench_covariance: ArrayLike | None = None,
     zero_pose: ArrayLike | None = None,
@@ -90,9 +85,7 @@ def identify_payload(
             recording of the sensor's own orientation, without joint angles, needs none.
         method: one of `METHODS`, or an estimator.
         motion, wrench, wrench_covariance, zero_pose, gravity: see `problem_from_recording`.
-        bias: of the sensor. "drifting" also estimates how it walks, channel by channel: right for a sensor that is not
-            warm yet. Errors of another kind that last for some tenths of a second are taken for drift, too, so the
-            default, "estimate", does so only if a slow walk explains all that a constant bias leaves.
+        bias: of the sensor, in the mean over the run; its drift counts as noise.
         delay: by how much the wrench lags behind the joint angles [s]; None compensates what the wrench shows
             clearly, a delay or a low-pass of the angles, and says so in a warning; without an arm, nothing.
         prior: a guess of the load, for method "logchol".
@@ -137,13 +130,14 @@ def identify_payload(
         recording=recording,
         arm=arm,
         estimator=estimator,
+        bias=bias,
         partial=partial,
         tolerances=tolerances,
         settings={"motion": motion, "wrench": wrench, "gravity": gravity},
         problem={"wrench_covariance": wrench_covariance, "zero_pose": zero_pose},
     )
     given = Correction() if correction is None else correction
-    found = job.put_right(job.done(given, bias, delay), given, bias, delay)
+    found = job.put_right(job.done(given, delay), given, delay)
     estimate = found.estimate
     signal = getattr(wrench, "signal", "wrench")
     return dataclasses.replace(
@@ -167,7 +161,7 @@ def check_settings(
     *,
     motion: MotionSource | MotionEstimate | None = None,
     wrench: WrenchSource | None = None,
-    bias: PayloadBias = "estimate",
+    bias: Bias = "estimate",
     delay: float | None = None,
     wrench_covariance: ArrayLike | None = None,
     zero_pose: ArrayLike | None = None,
@@ -182,8 +176,8 @@ def check_settings(
     Raises:
         InputError, UnknownNameError: a setting is of another kind, or has a value that cannot be.
     """
-    if bias not in get_args(PayloadBias):
-        raise UnknownNameError("treatment of the bias", bias, get_args(PayloadBias), argument="bias")
+    if bias not in get_args(Bias):
+        raise UnknownNameError("treatment of the bias", bias, get_args(Bias), argument="bias")
     for name, value, kinds, what in (
         ("method", method, (str, Estimator), "the name of a method or an Estimator"),
         ("motion", motion, (MotionSource, MotionEstimate), "a source of motion such as iparam.motion.KalmanMotion()"),
@@ -232,7 +226,7 @@ class _Job:
     """All that stays the same while a recording is put right.
 
     Attributes:
-        recording, arm, estimator, partial, tolerances: see `identify_payload`.
+        recording, arm, estimator, bias, partial, tolerances: see `identify_payload`.
         settings: of the motion, of the wrench and of gravity, by name.
         problem: further settings of `prepare_run`.
     """
@@ -240,40 +234,41 @@ class _Job:
     recording: Recording
     arm: Robot | None
     estimator: Estimator
+    bias: Bias
     partial: bool
     tolerances: Tolerances | str | None
     settings: dict[str, Any]
     problem: dict[str, Any]
 
-    def put_right(self, found: _Done, given: Correction, bias: PayloadBias, delay: float | None) -> _Done:
+    def put_right(self, found: _Done, given: Correction, delay: float | None) -> _Done:
         """The estimate with the causes put right about which nobody need be asked, if nothing is left then."""
         tried, before = found, []
         for _ in range(MOST_PUT_RIGHT):
-            remedy = _remedy(tried, given, bias, delay)
+            remedy = _remedy(tried, given, delay)
             if remedy is None or (self.arm is None and tried.best is not None and tried.best.relative_deviation > 0.0):
                 break  # a lag behind joint angles that there are none of
             before.append(tried)
-            given, bias, delay = remedy
+            given, delay = remedy
             try:
-                tried = self.done(given, bias, delay)
+                tried = self.done(given, delay)
             except IparamError:  # what would have explained some of the data leaves too little of them
                 break
             if tried.estimate.refutation is None and not _open(tried.estimate):
                 return dataclasses.replace(tried, estimate=_having_put_right(before, tried.estimate))
         return found
 
-    def done(self, given: Correction, bias: PayloadBias, delay: float | None) -> _Done:
-        """The estimate with a correction, a treatment of the bias and a delay, judged."""
+    def done(self, given: Correction, delay: float | None) -> _Done:
+        """The estimate with a correction and a delay, judged."""
         fit, settings, sought = None, dict(self.settings), given.estimated
         if set(given.estimated) - {"delay"}:
-            fit = fit_corrections(self.recording, self.arm, given, bias=bias != "none", delay=delay, **settings)
+            fit = fit_corrections(self.recording, self.arm, given, bias=self.bias != "none", delay=delay, **settings)
             if "gravity" in given.estimated:
                 settings["gravity"] = None
             given, delay = fit.correction, None
         run = prepare_run(
             self.recording,
             self.arm,
-            bias=bias if bias in ("none", "zeroed") else "estimate",
+            bias=self.bias,
             delay=delay,
             instruments=self.estimator.needs_instruments,
             correction=given,
@@ -289,14 +284,14 @@ class _Job:
             terms["correction"] = fit.phi_covariance
         elif given.has_gains:
             problem = dataclasses.replace(problem, remarks=(*problem.remarks, remark("gains-of-this-run")))
-            terms["correction"] = self._gain_errors(given, bias, delay, settings)
+            terms["correction"] = self._gain_errors(given, delay, settings)
         run = dataclasses.replace(run, problem=dataclasses.replace(problem, covariance_terms=terms))
         tolerances = self._tolerances(run, sought, delay)
         applied = applied_setup(self.recording)
         sensor = given.frame_matrix() @ given.wrench_matrix() @ applied.frame_matrix() @ applied.wrench_matrix()
-        estimate, drift = self._fitted(run, bias, fit is not None)
+        estimate = self._fitted(run, fit is not None)
         if estimate.determined:
-            found = fit_tolerances(run, estimate, tolerances, sensor, drift is not None)
+            found = fit_tolerances(run, estimate, tolerances, sensor)
             if found is not None:
                 problem = dataclasses.replace(
                     run.problem,
@@ -304,28 +299,25 @@ class _Job:
                     covariance_terms=summed_terms(terms, found.terms),
                 )
                 run = dataclasses.replace(run, problem=problem)
-                estimate, drift = self._fitted(run, bias, fit is not None)
+                estimate = self._fitted(run, fit is not None)
                 estimate = dataclasses.replace(
                     estimate, remarks=(*estimate.remarks, *most_helpful(estimate, tolerances))
                 )
-        judgement = judged(run, estimate, drift)
+        judgement = judged(run, estimate)
         estimate = self._counting_rivals(judgement.estimate, run, given, sought, delay, settings)
         return _Done(estimate, judgement.best, given, {} if fit is None else dict(fit.deviations))
 
-    def _fitted(self, run: PreparedRun, bias: PayloadBias, with_corrections: bool) -> tuple[Estimate, BiasDrift | None]:
-        """The estimate of a run's problem, or of the part that its data tell; and how its bias drifts, if it does."""
+    def _fitted(self, run: PreparedRun, with_corrections: bool) -> Estimate:
+        """The estimate of a run's problem, or of the part that its data tell."""
         problem = run.problem
         try:
-            if bias == "drifting":
-                return _fit_drifting(self.estimator, problem)
-            estimate = self.estimator.fit(problem)
+            return self.estimator.fit(problem)
         except NotIdentifiableError as reason:
             if with_corrections:
                 raise NotIdentifiableError(f"{reason}. {GIVE_THE_VALUE}", reason.undetermined) from None
             if not self.partial:
                 raise
-            return _part(run, problem, reason), None
-        return estimate, None
+            return _part(run, problem, reason)
 
     def _tolerances(self, run: PreparedRun, sought: Collection[str], delay: float | None) -> Tolerances:
         """How far the rig may be from what is stated, without what was estimated along, or calibrated."""
@@ -343,13 +335,11 @@ class _Job:
             counted.add("channel_gain")
         return found.without(counted)
 
-    def _gain_errors(
-        self, given: Correction, bias: PayloadBias, delay: float | None, settings: dict[str, Any]
-    ) -> FloatArray:
+    def _gain_errors(self, given: Correction, delay: float | None, settings: dict[str, Any]) -> FloatArray:
         """(10, 10) of the load, of somebody who had the channels' gains from this recording; zeros if it has none."""
         unknown = dataclasses.replace(given, wrench_scale=ESTIMATE)
         try:
-            fit = fit_corrections(self.recording, self.arm, unknown, bias=bias != "none", delay=delay, **settings)
+            fit = fit_corrections(self.recording, self.arm, unknown, bias=self.bias != "none", delay=delay, **settings)
         except IparamError:
             return np.zeros((NUM_PARAMETERS, NUM_PARAMETERS))
         return fit.phi_covariance
@@ -407,32 +397,24 @@ def _part(run: PreparedRun, problem: PayloadProblem, reason: NotIdentifiableErro
         return no_estimate(problem, nothing)
 
 
-def _remedy(
-    found: _Done, given: Correction, bias: PayloadBias, delay: float | None
-) -> tuple[Correction, PayloadBias, float | None] | None:
-    """What is done about the best cause without asking: a contact is left out, a delay or a low-pass compensated,
-    a drift estimated along. None where there is nothing to do, or where somebody said otherwise.
+def _remedy(found: _Done, given: Correction, delay: float | None) -> tuple[Correction, float | None] | None:
+    """What is done about the best cause without asking: a contact is left out, a delay or a low-pass compensated. None
+    where there is nothing to do, or where somebody said otherwise.
     """
     best = found.best
     if best is None:
         return None
-    if best.cause == "drift" and bias == "estimate":
-        return given, "drifting", delay
     if best.cause == "contact" and best.correction is not None:
         factor = given.clock if isinstance(given.clock, float) else 1.0
         exclude = tuple((start / factor, stop / factor) for start, stop in best.correction.exclude)
-        return dataclasses.replace(given, exclude=(*given.exclude, *exclude)), bias, delay
+        return dataclasses.replace(given, exclude=(*given.exclude, *exclude)), delay
     if best.correction is None or (delay, given.delay, given.low_pass) != (None, None, None):
         return None
     if isinstance(best.correction.delay, float):
-        return given, bias, best.correction.delay
+        return given, best.correction.delay
     if best.correction.low_pass is not None:
         filtered = best.correction
-        return (
-            dataclasses.replace(given, low_pass=filtered.low_pass, low_pass_order=filtered.low_pass_order),
-            bias,
-            delay,
-        )
+        return dataclasses.replace(given, low_pass=filtered.low_pass, low_pass_order=filtered.low_pass_order), delay
     return None
 
 
@@ -446,7 +428,7 @@ def _having_put_right(before: list[_Done], estimate: Estimate) -> Estimate:
     rms, causes, remarks = float(np.sqrt(np.sum(estimate.residual_rms.force**2))), [], []
     for number, done in enumerate(before):
         best = done.best
-        if best is None or best.cause in [one.cause for one in estimate.causes]:  # a drift says so itself
+        if best is None or best.cause in [one.cause for one in estimate.causes]:
             continue
         said = remark("cause-corrected", cause=best.cause, finding=best.finding, fix=best.fix)
         causes.append(Cause(best.cause, said.message, rms, rms))
@@ -482,18 +464,3 @@ def _size_remarks(estimate: Estimate, robot: Robot) -> tuple[Remark, ...]:
             reach=robot.reach,
         ),
     )
-
-
-def _fit_drifting(estimator: Estimator, problem: PayloadProblem) -> tuple[Estimate, BiasDrift | None]:
-    """The estimate with a bias that walks, and how it does; None where it was taken for constant."""
-    drift = find_drift(problem)
-    if drift is None:
-        return estimator.fit(problem), None
-    estimate = estimator.fit(without_drift(problem, drift))
-    bias = np.mean(problem.y - problem.A @ estimate.phi, axis=0)
-    estimate = dataclasses.replace(
-        estimate,
-        sensor_bias=Wrench(frozen(bias[:3]), frozen(bias[3:])),
-        condition_number=condition_number(problem.A),
-    )
-    return estimate, drift

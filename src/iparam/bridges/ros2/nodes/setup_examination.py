@@ -8,7 +8,7 @@ from typing import Any
 from iparam.bridges.ros2.matching.sample_matcher import MatchedSample
 from iparam.estimation.online.examination import Examination, RecentSamples, examine_samples
 from iparam.estimation.online.identifier import OnlineSettings
-from iparam.estimation.payload.identify import PayloadBias
+from iparam.estimation.payload.problem_from_recording import Bias
 from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
 
@@ -128,7 +128,7 @@ class SetupExamination:
 
     def _start(self) -> Examination | None:
         self._examined = self.motion
-        bias: PayloadBias = "none" if self._settings.bias == "none" else "estimate"
+        bias: Bias = "none" if self._settings.bias == "none" else "estimate"
         given = self._recent.recording(UNSETTLED), self._robot, bias, self._settings.gravity
         if self._executor is None:
             return self._finish(examine_samples(*given), self._load)

@@ -1,4 +1,4 @@
-"""Hypotheses about what happens at a time: a contact, a load that changes, a bias that jumps or drifts."""
+"""Hypotheses about what happens at a time: a contact, a load that changes, a bias that jumps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
-from iparam.estimation.causes.examined_run import ExaminedRun, slow_functions
+from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis
 from iparam.estimation.payload.regular import REGULAR
@@ -42,15 +42,6 @@ MARGIN = 0.05
 LEAST_STUCK = 50
 """Samples in a row with the same value from which on a channel is stuck."""
 
-FARTHEST_WALK = 1e4
-"""Variance of the slowest part of a walk, in that of the noise, that is looked for."""
-
-LARGEST_WALK = 0.3
-"""Share of the changes of a channel that a walk may have: more is the load's."""
-
-SLOW_TERMS = 4
-"""Cosines over the run that a drift is made of."""
-
 
 class Change(Hypothesis):
     """From some time on the load is another one, or the sensor's bias is."""
@@ -61,8 +52,8 @@ class Change(Hypothesis):
     def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
         """See `Hypothesis.explanations`."""
         load = self.slug == "load-changed"
-        if run.slow is not None or not (load or run.bias):
-            return  # a bias that drifts takes it along
+        if not (load or run.bias):
+            return
         columns = run.A if load else np.broadcast_to(np.eye(6), (len(run.time), 6, 6))
         at = _best_change(run, columns)
         if at is None:
@@ -172,47 +163,6 @@ def _loudest(values: FloatArray) -> tuple[int, int]:
     lowest = np.minimum.accumulate(sums)
     stop = int(np.argmax(sums - lowest))
     return int(np.argmin(sums[: stop + 1])), stop
-
-
-class Drift(Hypothesis):
-    """The sensor's bias drifts: along a line, or as a random walk in each channel."""
-
-    slug = "drift"
-
-    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
-        """See `Hypothesis.explanations`."""
-        if not run.bias:
-            return
-        share = (run.time - run.time[0]) / (run.time[-1] - run.time[0])
-        for terms in (1, SLOW_TERMS):
-            waves = [share - 0.5] if terms == 1 else [np.cos(np.pi * order * share) for order in range(1, terms + 1)]
-            columns = np.concatenate([wave[:, None, None] * np.eye(6) for wave in waves], axis=2)
-            fit = linear_fit(run, columns=columns)
-            walked = columns @ fit.parameters
-            most = np.ptp(walked, axis=0)
-            force, torque = (significant(float(most[part].max()), 2) for part in (slice(3), slice(3, 6)))
-            finding = f"A bias that drifts by up to {force} N and {torque} N m"
-            yield Explanation(self.slug, finding, fit, 6 * terms, setting={"bias": "drifting"})
-        if (walked.std(axis=0) > LARGEST_WALK * run.y.std(axis=0)).any():
-            return
-        gains = _walk_gains(run, base)
-        penalty = base.squares - float(gains.sum()) - fit.squares  # its walks are probable ones, not any curves
-        channels = int(np.count_nonzero(gains > 0.0))
-        yield Explanation(self.slug, finding, fit, max(channels, 1), None, "", penalty, setting={"bias": "drifting"})
-
-
-def _walk_gains(run: ExaminedRun, base: Fit) -> FloatArray:
-    """(6,) what a random walk of the bias, as strong as the data ask for, takes from the deviance of each channel.
-
-    Cosines over the run are the principal components of a walk: the squares of their factors fall with that of their
-    order. What a load takes over is small against what a walk leaves.
-    """
-    waves = slow_functions(run.time)[:, 1:]
-    orders = np.arange(1, waves.shape[1] + 1)
-    factors = (waves.T @ (base.residual / run.noise)) ** 2
-    strengths = np.geomspace(1e-1, FARTHEST_WALK, 50)[:, None] / orders**2  # (S, K) in the noise's variance
-    gains = (strengths / (1.0 + strengths)) @ factors - np.log1p(strengths).sum(axis=1)[:, None]
-    return np.asarray(np.maximum(gains.max(axis=0), 0.0))
 
 
 class StuckChannel(Hypothesis):

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun
-from iparam.estimation.causes.fit import Fit, linear_fit, solve_regular
+from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model, thinned
+from iparam.estimation.payload.regular import solve_regular
 from iparam.recording.noise_level import white_noise_level
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.correction import Correction
