@@ -152,8 +152,9 @@ def _turns(angles: FloatArray) -> FloatArray:
     usual = np.abs(steps[turns == 0.0])
     if usual.size < _LEAST_STEPS or usual.size == steps.size:
         return np.zeros_like(steps)
-    likely = np.abs(steps - 2.0 * np.pi * turns) <= LEAP * float(np.quantile(usual, 1.0 - FEW_SAMPLES))
-    return np.where(likely & (np.abs(turns) <= MOST_TURNS), turns, 0.0)
+    most = LEAP * float(np.quantile(usual, 1.0 - FEW_SAMPLES))
+    likely = np.abs(steps - 2.0 * np.pi * turns) <= most
+    return np.where(likely & (np.abs(turns) <= MOST_TURNS) & (most < np.pi), turns, 0.0)
 
 
 def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tuple[dict[str, Signal], list[Remark]]:
