@@ -73,7 +73,7 @@ def without_dropouts(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], 
     silent = np.concatenate([np.empty(0), *(signals[name].time[rows] for name, rows in lost.items())])
     found, notes = dict(signals), []
     for name in (name for name in _POSITIONS if name in signals):  # of angles, a single one is missed as well
-        zeros = [(column[:, None], column == 0.0) for column in signals[name].values.T if not (column == 0.0).all()]
+        zeros = [(column[:, None], _between_others(column == 0.0)) for column in signals[name].values.T]
         each = [_leaping(column, zero) for column, zero in zeros if zero.any()]
         if each:
             lost[name] = np.any([*each, *([lost[name]] if name in lost else [])], axis=0)
@@ -93,6 +93,12 @@ def without_dropouts(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], 
             )
             found[name] = Signal(signal.time[~rows], signal.values[~rows], signal.unit, signal.frame)
     return found, notes
+
+
+def _between_others(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(T,) the rows but for those that nothing else is before, or after."""
+    before, after = (np.maximum.accumulate(~one) for one in (rows, rows[::-1]))
+    return np.asarray(rows & before & after[::-1])
 
 
 def _leaping(values: FloatArray, alike: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -152,8 +158,9 @@ def _turns(angles: FloatArray) -> FloatArray:
     usual = np.abs(steps[turns == 0.0])
     if usual.size < _LEAST_STEPS or usual.size == steps.size:
         return np.zeros_like(steps)
-    likely = np.abs(steps - 2.0 * np.pi * turns) <= LEAP * float(np.quantile(usual, 1.0 - FEW_SAMPLES))
-    return np.where(likely & (np.abs(turns) <= MOST_TURNS), turns, 0.0)
+    most = LEAP * float(np.quantile(usual, 1.0 - FEW_SAMPLES))
+    likely = np.abs(steps - 2.0 * np.pi * turns) <= most
+    return np.where(likely & (np.abs(turns) <= MOST_TURNS) & (most < np.pi), turns, 0.0)
 
 
 def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tuple[dict[str, Signal], list[Remark]]:
