@@ -271,7 +271,11 @@ _MIXED = ("mixed-frames", "base-axes", "wrench-frame")
 MISTAKES = [
     Mistake("angle-counted-on", ("angle-jump", "angle-wrap", "turns-taken-out"), _counted_on),
     Mistake("angle-wrapped", ("angle-jump", "angle-wrap", "turns-taken-out"), _wrapped),
-    Mistake("degrees-in-some-joints", ("degrees", "angles", "angles-from-degrees", "angles-large"), _in_degrees),
+    Mistake(
+        "degrees-in-some-joints",
+        ("degrees", "angles", "angles-from-degrees", "some-angles-from-degrees", "angles-large"),
+        _in_degrees,
+    ),
     Mistake("forces-in-base-axes", _MIXED, _base_axes((0,))),
     Mistake("torques-in-base-axes", _MIXED, _base_axes((3,))),
     Mistake("tcp-force", ("tcp-force", "weight-compensated", "base-axes"), _tcp_force),

@@ -55,6 +55,9 @@ def test_axes_signs_and_gains() -> None:
     mirrored = tool * [-1, 1, 1, -1, 1, 1]
     np.testing.assert_allclose(corrected_wrench(mirrored, Correction(wrench_axes=("-x", "y", "z"))), tool)
     np.testing.assert_allclose(corrected_wrench(-tool, Correction(measures="reaction")), tool)
+    alone = tool[:, [0, 1, 2, 4, 3, 5]] * [1, 1, -1, 1, 1, 1]
+    each = Correction(wrench_axes=("x", "y", "-z", "y", "x", "z"))
+    np.testing.assert_allclose(corrected_wrench(alone, each), tool)
     gains = np.array([1.1, 0.9, 1.0, 2.0, -1.0, 1e3])
     np.testing.assert_allclose(corrected_wrench(tool / gains, Correction(wrench_scale=tuple(gains))), tool)
     matrix = np.eye(6) + 0.01 * np.arange(36).reshape(6, 6)
@@ -66,7 +69,14 @@ def test_a_wrench_in_base_axes_and_a_pull_from_outside() -> None:
     tool = recorded().signal("wrench").values
     turns = iparam.forward_kinematics(ROBOT, recorded().signal("q").values)[:, :3, :3]
     base = np.hstack([np.einsum("tij,tj->ti", turns, tool[:, part]) for part in (slice(3), slice(3, 6))])
-    np.testing.assert_allclose(corrected_wrench(base, Correction(wrench_frame="base")), tool, atol=1e-12)
+    for frame, mixed in (
+        ("base", base),
+        ("tcp", base),
+        ("forces-base", np.hstack([base[:, :3], tool[:, 3:]])),
+        ("torques-base", np.hstack([tool[:, :3], base[:, 3:]])),
+    ):
+        given = Correction(wrench_frame=frame)  # type: ignore[arg-type]
+        np.testing.assert_allclose(corrected_wrench(mixed, given), tool, atol=1e-12)
     pulled = tool.copy()
     pulled[:, :3] -= np.einsum("tji,j->ti", turns, [0.0, 0.0, 5.0])  # a balancer carries 5 N, so the arm exerts less
     np.testing.assert_allclose(corrected_wrench(pulled, Correction(external_force=(0, 0, 5))), tool, atol=1e-12)
@@ -138,6 +148,9 @@ def test_merged_takes_the_other_one_where_both_say_something() -> None:
         {"wrench_scale": (1.0, 1.0, 1.0, 0.0, 1.0, 1.0)},
         {"wrench_scale": np.ones((6, 6))},
         {"wrench_axes": ("x", "x", "z")},
+        {"wrench_axes": ("x", "y", "z", "x", "y", "y")},
+        {"high_pass": "estimate"},
+        {"delays": ((1.0, 0.1), (1.0, 0.2))},
         {"clock": 0.0},
         {"low_pass": -1.0},
         {"delay": float("nan")},
@@ -192,6 +205,29 @@ def test_one_after_the_other_is_one(given: Correction, further: Correction) -> N
     both = given.followed_by(further)
     assert both is not None
     assert np.allclose(whole(given.merged(both)), whole(further) @ whole(given), rtol=0.0, atol=1e-5)
+
+
+def test_a_wrench_that_is_late_by_another_time_here_than_there() -> None:
+    """From 1 s on a buffer repeats what it said before; the repetition is left out."""
+    tool = recorded().signal("wrench").values
+    late = np.where(np.arange(200) < 100, np.arange(200), np.arange(200) - 20)
+    found = Correction(delays=((0.99, 0.0), (1.0, 0.2))).applied(with_wrench(tool[late]), ROBOT).signal("wrench")
+    np.testing.assert_allclose(found.time, TIME[:180], atol=1e-12)
+    np.testing.assert_allclose(found.values, tool[:180])
+    both = Correction(delays=((0.0, 0.0), (2.0, 0.2))).followed_by(Correction(delays=((0.0, 0.1), (1.0, 0.1))))
+    assert both == Correction(delays=((0.0, 0.1), (1.0, 0.2), (2.0, 0.3)))
+
+
+def test_a_high_pass_is_undone() -> None:
+    time, corner = np.arange(2000) * 0.001, 0.2
+    wave = np.sin(2.0 * np.pi * time)[:, None] * np.arange(1.0, 7.0)
+    behind = np.empty_like(wave)
+    behind[0] = 0.0
+    for k in range(1, len(time)):  # what it is less than the wave rises with it
+        behind[k] = behind[k - 1] + wave[k] - wave[k - 1] - 0.001 * 2.0 * np.pi * corner * behind[k - 1]
+    made = recorded().with_signal("wrench", time=time, values=behind)
+    found = Correction(high_pass=corner).applied(made, ROBOT).signal("wrench").values
+    np.testing.assert_allclose(found, wave, atol=0.02)
 
 
 def test_what_no_correction_says_is_none() -> None:

@@ -51,6 +51,9 @@ _SECOND_LAGS, _SECOND_SHARES = np.polynomial.laguerre.laggauss(16)
 _SECOND_SHARES = 2.0 * _SECOND_SHARES * np.sin(_SECOND_LAGS)
 _SECOND_SHARES = _SECOND_SHARES / _SECOND_SHARES.sum()
 
+_MEAN_LAGS, _MEAN_SHARES = np.polynomial.legendre.leggauss(10)
+_MEAN_LAGS, _MEAN_SHARES = 1.0 + _MEAN_LAGS, 0.5 * _MEAN_SHARES
+
 SETTLED = 5.0
 """Time constants after which a low-pass has forgotten what was before the recording."""
 
@@ -81,8 +84,9 @@ class AlignedMotion:
         delay: of the wrench behind this motion [s].
         standard_deviation: of the delay or of the time constant [s]; 0 where there is neither.
         filtered: whether the wrench is behind a low-pass, whose mean delay this then is.
-        order: of that low-pass, 1, or 2 for Butterworth's.
+        order: of that low-pass, 1, 2 for Butterworth's, or 0 for the mean over the time before.
         remarks: what was compensated.
+        recorded: the motion before a low-pass of the angles was inverted; None where it is the same.
     """
 
     motion: MotionEstimate
@@ -91,6 +95,7 @@ class AlignedMotion:
     filtered: bool = False
     remarks: tuple[Remark, ...] = ()
     order: int = 1
+    recorded: MotionEstimate | None = None
 
     @property
     def settling(self) -> float:
@@ -177,7 +182,7 @@ def _without_low_pass(motion: MotionEstimate, found: Delay, ambiguous: bool) -> 
     q, dq, ddq = _Curves(motion).unfiltered(motion.time, found.seconds)
     said = _filter_remark("angles-low-passed", found, ambiguous)
     inverted = dataclasses.replace(motion, q=q, dq=dq, ddq=ddq, remarks=(*motion.remarks, said))
-    return AlignedMotion(inverted, 0.0, found.standard_deviation)
+    return AlignedMotion(inverted, 0.0, found.standard_deviation, recorded=motion)
 
 
 def _low_passed_wrench(motion: MotionEstimate, found: Delay, ambiguous: bool) -> AlignedMotion:
@@ -201,9 +206,10 @@ def low_passed(rows: Callable[[FloatArray], FloatArray], times: FloatArray, lag:
     """What ``rows`` are at ``times`` behind a low-pass with the mean delay ``lag`` [s].
 
     The filter is the mean over all earlier times t - lag u with weights exp(-u), of second order (Butterworth's) with
-    2 exp(-u) sin(u), here by Gauss-Laguerre quadrature: at any stamps, without a state to carry along.
+    2 exp(-u) sin(u), here by Gauss-Laguerre quadrature: at any stamps, without a state to carry along. Of order 0, all
+    up to u = 2 count alike.
     """
-    lags, shares = (_LAGS, _SHARES) if order == 1 else (_SECOND_LAGS, _SECOND_SHARES)
+    lags, shares = {0: (_MEAN_LAGS, _MEAN_SHARES), 1: (_LAGS, _SHARES)}.get(order, (_SECOND_LAGS, _SECOND_SHARES))
     total = shares[0] * rows(times - lags[0] * lag)
     for node, share in zip(lags[1:], shares[1:], strict=True):
         total += share * rows(times - node * lag)

@@ -29,7 +29,7 @@ from iparam.recording.units import STANDARD_G, degrees_in_scale
 from iparam.remarks import Remark, remark
 from iparam.robot.gravity import agreed_gravity
 from iparam.robot.model import Robot
-from iparam.spatial.transforms import exp_so3, log_so3, rotation_from_quaternion
+from iparam.spatial.transforms import exp_so3, log_so3, quaternion_from_rotation, rotation_from_quaternion
 
 LARGEST_TURN = 1.0
 """Turn from one sample to the next from which on it is not clear which way the sensor went [rad]."""
@@ -53,8 +53,9 @@ INVERSE = (
     "Is the orientation that of the world in the sensor? It must be that of the sensor in the world: then transpose "
     "the matrix, or negate qx, qy, qz"
 )
-W_LAST = "Is the scalar part the last of the four, x y z w? Map the columns to what they are: qx=qw,qy=qx,qz=qy,qw=qz"
-W_FIRST = "Is the scalar part the first of the four, w x y z? Map the columns to what they are: qw=qx,qx=qy,qy=qz,qz=qw"
+
+_ORDERS = {"w-last": [3, 0, 1, 2], "w-first": [1, 2, 3, 0]}
+"""Which columns, of those named w x y z, hold these: where they are x y z w, and where w x y z was taken for that."""
 
 
 @dataclass(frozen=True)
@@ -211,27 +212,34 @@ def upwards(recording: Recording, gravity: FloatArray, times: FloatArray) -> Flo
     return np.asarray(-(np.swapaxes(turns.orientation[nearest], 1, 2) @ gravity))
 
 
-def other_readings(recording: Recording, gravity: FloatArray, times: FloatArray) -> list[tuple[str, str, FloatArray]]:
-    """Other things that the columns of an orientation are often filled with: a name for each, what to do about it, and
-    minus gravity (M, 3) in the sensor's axes at times (M,) if it were so [m/s^2]; none where no orientation is
-    recorded.
-
-    Args:
-        recording: without joint angles.
-        gravity: (3,) in the world [m/s^2].
-        times: (M,) [s].
-    """
-    if not any(recording.has(name) for name in SOURCES[:2]):
-        return []
-    turns = sensor_turns(recording)
-    nearest = np.clip(np.searchsorted(turns.time, times), 0, turns.time.size - 1)
-    readings = [("its inverse", INVERSE, turns.orientation[nearest])]
+def readings(recording: Recording) -> tuple[str, ...]:
+    """What else columns of an orientation often hold, see `Correction.orientation_columns`; none without columns."""
     if recording.has("orientation"):
-        for name, advice, order in (("x y z w", W_LAST, [3, 0, 1, 2]), ("w x y z", W_FIRST, [1, 2, 3, 0])):
-            other = _from_quaternions(recording.signal("orientation").values[:, order])[nearest]
-            readings.append((name, advice, np.swapaxes(other, 1, 2)))
-            readings.append((f"the inverse of {name}", f"{advice}. {INVERSE}", other))
-    return [(name, advice, np.asarray(-(turned @ gravity))) for name, advice, turned in readings]
+        return ("inverted", *_ORDERS, *(f"inverted-{order}" for order in _ORDERS))
+    return ("inverted",) if recording.has("rotation") else ()
+
+
+def read_otherwise(recording: Recording, reading: str) -> Recording:
+    """The recording with the orientation that its columns hold by a reading of `readings`."""
+    if reading not in readings(recording):
+        what = "w x y z, or of r11..r33" if reading == "inverted" else "w x y z"
+        raise InputError(
+            f"is about columns of an orientation, {what}, and there are none", argument="orientation_columns"
+        )
+    name = next(name for name in SOURCES if recording.has(name))
+    signal = recording.signal(name)
+    turned = _from_quaternions(signal.values) if name == "orientation" else _from_matrices(signal.values)
+    turned = read_as(turned, reading)
+    values = quaternion_from_rotation(turned) if name == "orientation" else turned.reshape(-1, 9)
+    return recording.with_signal(name, Signal(signal.time, values, signal.unit, signal.frame))
+
+
+def read_as(turned: FloatArray, reading: str) -> FloatArray:
+    """(T, 3, 3) by a reading of `readings` of the numbers that were read as these rotations (T, 3, 3)."""
+    order = reading.removeprefix("inverted").removeprefix("-")
+    if order:
+        turned = rotation_from_quaternion(quaternion_from_rotation(turned)[:, _ORDERS[order]])
+    return np.asarray(np.swapaxes(turned, 1, 2)) if reading.startswith("inverted") else turned
 
 
 def _of_gyro(recording: Recording) -> Signal | None:

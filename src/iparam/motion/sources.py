@@ -100,6 +100,11 @@ class SetPointMotion:
         return MotionEstimate(samples.time, values[0], values[1], values[2], remarks=samples.remarks)
 
 
+AWAY = 5.0
+"""Times as far from the recorded angles as by what these ask for themselves, from which on a bandwidth is not believed,
+whatever it predicts best."""
+
+
 @dataclass(frozen=True)
 class KalmanMotion:
     """Measured angles through the Kalman smoother.
@@ -137,8 +142,14 @@ class KalmanMotion:
         if prediction is not None:
             processes = choose_by_prediction(angles.time, angles.values, prediction, plain)
         judged = processes != plain
+        smooth = kalman_smooth(angles.time, angles.values, processes)
+        if judged and (np.std(smooth.q - angles.values, axis=0) > AWAY * white_noise_level(angles.values)).any():
+            other = kalman_smooth(angles.time, angles.values, plain)
+            distance, usual = (np.std(each.q - angles.values, axis=0) for each in (smooth, other))
+            if (distance > AWAY * usual).any():  # what is wrong with the wrench speaks for an arm that hardly moves
+                judged, smooth = False, other
         highest = widest_bandwidth(angles.time) if judged else highest_bandwidth(angles.time)
-        motion = with_passed_errors(kalman_smooth(angles.time, angles.values, processes), angles.values)
+        motion = with_passed_errors(smooth, angles.values)
         said = at_highest_bandwidth(motion, highest)
         motion = dataclasses.replace(motion, judge=self.predicts if judged else "", remarks=said)
         return motion if self.angles_alone else with_further_measurements(motion, angles, recording, prediction)

@@ -1,4 +1,6 @@
-"""Looks through a recording for what often goes wrong: degrees, dropped sensors, gaps, clocks that do not agree."""
+"""Looks through a recording for what often goes wrong: degrees, angles that jump by a turn, dropped sensors, gaps,
+clocks that do not agree.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from iparam.arrays import FloatArray
 from iparam.errors import FileFormatError
 from iparam.recording.channels import ANGLES
+from iparam.recording.noise_level import white_noise_level
 from iparam.recording.signal import Signal
 from iparam.recording.units import ORDERS, degrees_in_scale, odd_scales, scale_of_derivative
 from iparam.remarks import Remark, remark
@@ -32,9 +35,14 @@ LEAP, LASTING_LEAP = 5.0, 1.5
 """Times the step that few samples exceed, by which a signal leaps to a number that was not measured; and where it stays
 there for more samples than `_LASTING`, which noise would not."""
 
+MOST_TURNS = 2.0
+"""Turns that an angle jumps by at once, at most: more is another unit."""
+
+_POSITIONS = ("q", "target_q")
 _TOGETHER = 3  # components that do not hold the same number by chance
 _LASTING = 3
 _LEAST_STEPS = 20  # that tell what is usual
+_DEGREES = float(np.degrees(1.0))
 _BEYOND = 6.9  # rad; more than a joint usually turns to either side
 _NOISY = ("wrench", "accelerometer", "gyro", "current")
 _MOVED = 0.05  # rad; less is no motion that a sensor has to notice
@@ -53,7 +61,7 @@ def check_clocks(signals: Mapping[str, Signal], source: str) -> None:
 
 def without_dropouts(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], list[Remark]]:
     """The signals without samples in which nothing was measured, and a remark on each: all components hold one
-    number, 0 or -999, and leap to it and from it, or do so while another signal drops out.
+    number, 0 or -999, or one angle holds 0, and leap to it and from it, or do so while another signal drops out.
     """
     alike = {
         name: (signal.values == signal.values[:, :1]).all(axis=1)
@@ -64,22 +72,33 @@ def without_dropouts(signals: Mapping[str, Signal]) -> tuple[dict[str, Signal], 
     lost = {name: _leaping(signals[name].values, same) for name, same in alike.items()}
     silent = np.concatenate([np.empty(0), *(signals[name].time[rows] for name, rows in lost.items())])
     found, notes = dict(signals), []
-    for name, same in alike.items():
+    for name in (name for name in _POSITIONS if name in signals):  # of angles, a single one is missed as well
+        zeros = [(column[:, None], _between_others(column == 0.0)) for column in signals[name].values.T]
+        each = [_leaping(column, zero) for column, zero in zeros if zero.any()]
+        if each:
+            lost[name] = np.any([*each, *([lost[name]] if name in lost else [])], axis=0)
+    for name, away in lost.items():
         signal = signals[name]
-        rows = lost[name] | (same & np.isin(signal.time, silent))
+        rows = away | (alike[name] & np.isin(signal.time, silent)) if name in alike else away
         if rows.any():
             place = int(np.argmax(rows))
             notes.append(
                 remark(
                     "signal-dropped-out",
                     signal=name,
-                    value=signal.values[place, 0],
+                    value=0.0 if (signal.values[place] == 0.0).any() else signal.values[place, 0],
                     count=np.count_nonzero(rows),
                     first=signal.time[place],
                 )
             )
             found[name] = Signal(signal.time[~rows], signal.values[~rows], signal.unit, signal.frame)
     return found, notes
+
+
+def _between_others(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(T,) the rows but for those that nothing else is before, or after."""
+    before, after = (np.maximum.accumulate(~one) for one in (rows, rows[::-1]))
+    return np.asarray(rows & before & after[::-1])
 
 
 def _leaping(values: FloatArray, alike: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -93,6 +112,55 @@ def _leaping(values: FloatArray, alike: NDArray[np.bool_]) -> NDArray[np.bool_]:
         if (first == 0 or steps[first - 1] > leap) and (after == alike.size or steps[after - 1] > leap):
             found[first:after] = True
     return found
+
+
+def turns_taken_out(signals: Mapping[str, Signal], robot: Robot | None) -> tuple[dict[str, Signal], list[Remark]]:
+    """The signals with angles that go on where they jumped by whole turns from one sample to the next, as those of a
+    counter that was reset, or of an angle that is wrapped; and a remark on each signal.
+
+    Most samples stay as they are, unless another number of turns brings the joint within its limits.
+
+    Args:
+        signals: of a recording, in rad.
+        robot: the arm, whose sliding joints are left as they are; None if unknown.
+    """
+    found, notes = dict(signals), []
+    for name in (name for name in _POSITIONS if name in signals):
+        signal = signals[name]
+        values, joints, count = signal.values.copy(), [], 0
+        for joint in range(signal.width):
+            if robot is not None and (joint >= robot.num_joints or robot.moving_joints[joint].kind != "revolute"):
+                continue
+            turns = _turns(values[:, joint])
+            if not turns.any():
+                continue
+            whole = np.append(0.0, np.cumsum(turns))
+            kinds, often = np.unique(whole, return_counts=True)
+            angles = values[:, joint] - 2.0 * np.pi * (whole - kinds[np.argmax(often)])
+            if robot is not None:
+                low, high = robot.limits.lower[joint], robot.limits.upper[joint]
+                if np.isfinite([low, high]).all() and (angles.min() < low or angles.max() > high):
+                    middle = 0.5 * (angles.min() + angles.max() - low - high)
+                    angles -= 2.0 * np.pi * np.rint(middle / (2.0 * np.pi))
+            values[:, joint] = angles
+            joints.append(str(joint + 1))
+            count += int(np.count_nonzero(turns))
+        if joints:
+            found[name] = Signal(signal.time, values, signal.unit, signal.frame)
+            notes.append(remark("turns-taken-out", signal=name, joints=", ".join(joints), count=count))
+    return found, notes
+
+
+def _turns(angles: FloatArray) -> FloatArray:
+    """(T - 1,) whole turns that angles (T,) jump by, where that alone makes their step a usual one."""
+    steps = np.diff(angles)
+    turns = np.rint(steps / (2.0 * np.pi))
+    usual = np.abs(steps[turns == 0.0])
+    if usual.size < _LEAST_STEPS or usual.size == steps.size:
+        return np.zeros_like(steps)
+    most = LEAP * float(np.quantile(usual, 1.0 - FEW_SAMPLES))
+    likely = np.abs(steps - 2.0 * np.pi * turns) <= most
+    return np.where(likely & (np.abs(turns) <= MOST_TURNS) & (most < np.pi), turns, 0.0)
 
 
 def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tuple[dict[str, Signal], list[Remark]]:
@@ -116,6 +184,41 @@ def angles_in_one_unit(signals: Mapping[str, Signal], robot: Robot | None) -> tu
             notes.append(
                 remark("angles-from-degrees", higher=higher, scale=scale, lower=lower, signal=name, other=other)
             )
+    return found, notes
+
+
+def some_angles_from_degrees(
+    signals: Mapping[str, Signal], robot: Robot | None, stated: Container[str] = ()
+) -> tuple[dict[str, Signal], list[Remark]]:
+    """The signals with positions in rad of those joints that are in degrees beside others in rad; and a remark.
+
+    Those that turn further than the arm can are in degrees. Encoders of one arm are about alike, so that a joint whose
+    noise is like that of those is in degrees, too; where all are, nobody knows it but whoever wrote the file.
+
+    Args:
+        signals: of a recording.
+        robot: the arm; None, which is left alone, if unknown.
+        stated: signals whose unit a header states.
+    """
+    found: dict[str, Signal] = dict(signals)
+    notes: list[Remark] = []
+    for name in (name for name in _POSITIONS if name in signals and name not in stated and robot is not None):
+        signal = signals[name]
+        if robot is None or signal.width != robot.num_joints or signal.num_samples < _LEAST_STEPS:
+            continue
+        turning = np.array([joint.kind == "revolute" for joint in robot.moving_joints])
+        reach = np.maximum(np.abs(robot.limits.lower), np.abs(robot.limits.upper))
+        usual = np.quantile(np.abs(signal.values), 1.0 - FEW_SAMPLES, axis=0, method="lower")
+        noise, beyond = white_noise_level(signal.values), turning & (usual > np.maximum(1.1 * reach, _BEYOND))
+        if not beyond.any() or not (noise[turning] > 0.0).all():
+            continue
+        degrees = turning & (beyond | (noise > float(np.median(noise[beyond])) / np.sqrt(_DEGREES)))
+        if (degrees == turning).all():
+            continue
+        values = np.where(degrees, np.radians(signal.values), signal.values)
+        found[name] = Signal(signal.time, values, signal.unit, signal.frame)
+        joints = ", ".join(str(joint + 1) for joint in np.flatnonzero(degrees))
+        notes.append(remark("some-angles-from-degrees", signal=name, joints=joints))
     return found, notes
 
 

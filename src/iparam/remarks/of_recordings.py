@@ -48,8 +48,8 @@ OF_RECORDINGS: dict[str, Kind] = {
     "signal-outside-range": Kind(INFO, "{signal} has no sample between {start:g} and {stop:g} s."),
     "signal-dropped-out": Kind(
         INFO,
-        "{signal} holds {value:g} in all components in {count} samples, the first at {first:.6g} s. Nothing was "
-        "measured there; they were left out.",
+        "{signal} holds {value:g} in {count} samples, the first at {first:.6g} s, and leaps to it and from it. Nothing "
+        "was measured there; they were left out.",
     ),
     "gaps": Kind(
         INFO,
@@ -70,6 +70,16 @@ OF_RECORDINGS: dict[str, Kind] = {
         CORRECTED,
         "{higher} is {scale:.4g} times the slope of {lower} over time: {signal} is in degrees beside {other} in rad. "
         "It was converted.",
+    ),
+    "some-angles-from-degrees": Kind(
+        CORRECTED,
+        "{signal}: joints {joints} turn further than the arm can, and are in degrees beside others in rad. They were "
+        "converted.",
+    ),
+    "turns-taken-out": Kind(
+        CORRECTED,
+        "{signal}: joints {joints} jump by whole turns from one sample to the next, {count} times. The turns were "
+        "taken out.",
     ),
     "angles-left-in-rad": Kind(
         INFO, "{lower} is in degrees, and {higher} beside it in rad: {higher} was left as it is."

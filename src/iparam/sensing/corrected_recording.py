@@ -8,6 +8,7 @@ import numpy as np
 
 from iparam.arrays import FloatArray
 from iparam.errors import InputError
+from iparam.motion.orientation import read_otherwise
 from iparam.recording.channels import default_frame
 from iparam.recording.followers import followed_again, with_followers
 from iparam.recording.recording import Recording
@@ -20,12 +21,19 @@ from iparam.sensing.held_samples import frozen_stretches
 from iparam.sensing.sensor_frame import in_tool_frame
 from iparam.sensing.wrench_source import SIGN_DOUBTED, BaseFrameWrench
 
+STEEP = 0.5
+"""Change of a delay per time from which on it jumps: no clock is that wrong."""
+
 _POSITIONS = ("q", "target_q")
 
 
 def corrected_recording(given: Correction, recording: Recording, robot: Robot | None) -> Recording:
     """See `Correction.applied`."""
     recording = _with_joints(given, _without_intervals(given, with_followers(recording, robot)), robot)
+    if given.orientation_columns is not None:
+        recording = read_otherwise(recording, given.orientation_columns)
+    if recording.has("wrench") and given.delays:
+        recording = recording.with_signal("wrench", _in_time(given, recording.signal("wrench")))
     if recording.has("wrench") and _changes_wrench(given):
         recording = _with_wrench(given, recording, robot)
     if given.gravity not in (None, ESTIMATE):
@@ -41,8 +49,8 @@ def corrected_recording(given: Correction, recording: Recording, robot: Robot | 
 
 def _changes_wrench(given: Correction) -> bool:
     values = (given.sensor_rotation, given.sensor_offset, given.wrench_axes, given.wrench_scale, given.external_force)
-    turned = given.wrench_frame == "base" or given.measures == "reaction"
-    return turned or any(value not in (None, ESTIMATE) for value in values)
+    turned = given.wrench_frame not in (None, "tool") or given.measures == "reaction"
+    return turned or given.high_pass is not None or any(value not in (None, ESTIMATE) for value in values)
 
 
 def _without_intervals(given: Correction, recording: Recording) -> Recording:
@@ -110,7 +118,10 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
         recording, _ = in_tool_frame(recording, robot)
     signal = recording.signal("wrench")
     values = signal.values @ given.wrench_matrix().T
-    if given.wrench_frame == "base":
+    if given.high_pass is not None:
+        steps = 0.5 * (values[1:] + values[:-1]) * np.diff(signal.time)[:, None]
+        values[1:] += 2.0 * np.pi * given.high_pass * np.cumsum(steps, axis=0)
+    if given.wrench_frame not in (None, "tool"):
         if robot is None:
             raise InputError(
                 "a wrench in base axes needs the joint angles of an arm, and this recording has none",
@@ -118,7 +129,9 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
             )
         base = recording.with_signal("wrench", Signal(signal.time, values, signal.unit, "base"))
         signal = BaseFrameWrench(robot).read(base)
-        values = signal.values
+        of_tool = {"forces-base": slice(3, 6), "torques-base": slice(3)}.get(str(given.wrench_frame), slice(0))
+        recorded, values = values[np.searchsorted(base.signal("wrench").time, signal.time)], np.array(signal.values)
+        values[:, of_tool] = recorded[:, of_tool]
     values = values @ given.frame_matrix().T
     if given.external_force not in (None, ESTIMATE):
         values = values + _pull(given, recording, robot, signal.time)
@@ -130,6 +143,19 @@ def _with_wrench(given: Correction, recording: Recording, robot: Robot | None) -
         kept = tuple(one for one in recording.remarks if one.code not in SIGN_DOUBTED)
         recording = dataclasses.replace(recording, remarks=kept)
     return recording.with_signal("wrench", Signal(signal.time, values, signal.unit, frame))
+
+
+def _in_time(given: Correction, wrench: Signal) -> Signal:
+    """The wrench at the times that it belongs to; what comes a second time is left out, and what is within a jump."""
+    times, delays = np.transpose(given.delays)
+    time = wrench.time - np.interp(wrench.time, times, delays)
+    jumps = np.flatnonzero(np.abs(np.diff(delays)) > STEEP * np.diff(times))
+    sure = np.ones(time.size, dtype=bool)
+    for at in jumps:
+        sure &= (wrench.time <= times[at]) | (wrench.time >= times[at + 1])
+    time, values = time[sure], wrench.values[sure]
+    kept = np.append(True, time[1:] > np.maximum.accumulate(time)[:-1])
+    return dataclasses.replace(wrench, time=time[kept], values=values[kept])
 
 
 def _pull(given: Correction, recording: Recording, robot: Robot | None, times: FloatArray) -> FloatArray:

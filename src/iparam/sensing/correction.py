@@ -12,7 +12,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -38,6 +38,14 @@ MOST_CLOCK = 1e6
 
 AXES = tuple(f"{sign}{axis}" for sign in ("", "-") for axis in "xyz")
 
+WrenchFrame = Literal["tool", "base", "forces-base", "torques-base", "tcp"]
+"""In whose axes a wrench is: all of it, or forces or torques alone, in those of the base; "tcp" is a controller's in
+base axes, as UR's actual_TCP_force, out of which it took a weight and an offset."""
+
+Orientation = Literal["inverted", "w-last", "w-first", "inverted-w-last", "inverted-w-first"]
+"""What the columns of an orientation hold in place of the sensor's in the world, w x y z: that of the world in the
+sensor, x y z w, or what was taken for x y z w and is w x y z."""
+
 ESTIMABLE = (
     "sensor_rotation",
     "sensor_offset",
@@ -59,10 +67,15 @@ UNITS = {
     "low_pass": "Hz",
     "joint_offset": "deg",
     "external_force": "N, m",
+    "high_pass": "Hz",
+    "delays": "s",
     "exclude": "s",
     "rezeroed": "s",
 }
 """Units of what has one."""
+
+_LAGS = {0: 1.3915574, 1: 1.0, 2: math.sqrt(2.0)}
+"""Mean delay of a low-pass of each order, times its corner in rad/s; sin(x) / x is the root of a half at that x."""
 
 _SPREAD = "wrench_scale_covariance"  # of what was corrected, and no correction itself
 _NUMBERS = {"sensor_rotation": 3, "sensor_offset": 3, "wrench_scale": 6, "gravity": 3}
@@ -79,16 +92,23 @@ class Correction:
     Attributes:
         sensor_rotation: (3,) roll, pitch, yaw of the sensor in the tool frame, about fixed x, y, z [deg]: f_tool = R f.
         sensor_offset: (3,) origin of the sensor in the tool frame [m]: t_tool = R t + p x R f.
-        wrench_axes: (3,) which axis of the sensor each axis of the tool is, e.g. ("y", "x", "z") or ("-x", "y", "z").
+        wrench_axes: (3,) which axis of the sensor each axis of the tool is, e.g. ("y", "x", "z") or ("-x", "y", "z");
+            or (6,), the first three of the forces, the others of the torques.
         wrench_scale: (6,) factors of fx, fy, fz, tx, ty, tz; or (6, 6) rows of a matrix that also undoes crosstalk.
         wrench_scale_covariance: (36, 36) of the inverse of such a matrix, row by row, as a calibration found it; no
             option, but counted in the intervals of a load.
-        wrench_frame: "base" for a wrench at the tool's origin in base axes, "tool" or None for tool axes.
+        wrench_frame: "base" for a wrench at the tool's origin in base axes, "forces-base" or "torques-base" for one of
+            which a part is; "tcp" for one in base axes out of which a controller took a weight and an offset: only what
+            moving the load takes counts; "tool" or None for tool axes.
         measures: "reaction" for a sensor that reports what the load exerts on it.
         gravity: (3,) in base axes [m/s^2], whatever the recording states.
         delay: of the wrench behind the joint angles [s].
         low_pass: corner of a filter that the wrench went through [Hz].
-        low_pass_order: of that filter: 1, also if not given, or 2 for Butterworth's.
+        low_pass_order: of that filter: 1, also if not given, 2 for Butterworth's, 0 for the mean over the time before.
+        high_pass: corner of a filter of first order that took the slow parts of the wrench for drift [Hz].
+        delays: pairs (time, delay) of a wrench that is late by a time that changes [s], straight in between: of two
+            clocks, or after a loss of rows. ``delay`` counts besides.
+        orientation_columns: what the columns of the sensor's orientation hold, see `Orientation`.
         clock: true seconds in a second of the time stamps.
         joint_offset: (n,) added to the joint angles [deg].
         joint_order: (n,) which column of the recording each joint of the arm is, from 0.
@@ -105,12 +125,15 @@ class Correction:
     wrench_axes: tuple[str, ...] | None = None
     wrench_scale: tuple[float, ...] | tuple[tuple[float, ...], ...] | Estimated | None = None
     wrench_scale_covariance: tuple[tuple[float, ...], ...] | None = None
-    wrench_frame: Literal["tool", "base"] | None = None
+    wrench_frame: WrenchFrame | None = None
     measures: Literal["action", "reaction"] | None = None
     gravity: tuple[float, ...] | Estimated | None = None
     delay: float | Estimated | None = None
     low_pass: float | Estimated | None = None
     low_pass_order: int | None = None
+    high_pass: float | None = None
+    delays: tuple[tuple[float, float], ...] = ()
+    orientation_columns: Orientation | None = None
     clock: float | Estimated | None = None
     joint_offset: tuple[float, ...] | Estimated | None = None
     joint_order: tuple[int, ...] | None = None
@@ -124,9 +147,9 @@ class Correction:
         for name in (*_NUMBERS, "joint_offset"):
             self._set(name, _vector(getattr(self, name), name, _NUMBERS.get(name)))
         self._set("external_force", _pull(self.external_force))
-        for name in ("delay", "low_pass", "clock"):
+        for name in ("delay", "low_pass", "clock", "high_pass"):
             self._set(name, _scalar(getattr(self, name), name))
-        for name in ("low_pass", "clock"):
+        for name in ("low_pass", "clock", "high_pass"):
             value = getattr(self, name)
             if isinstance(value, float) and value <= 0.0:
                 raise InputError(argument=name, problem=f"must be above 0, got {value:g}")
@@ -134,23 +157,25 @@ class Correction:
             raise InputError(
                 argument="clock", problem=f"must be from {1.0 / MOST_CLOCK:g} to {MOST_CLOCK:g}, got {self.clock:g}"
             )
-        if self.low_pass_order not in (None, 1, 2):
-            raise InputError(argument="low_pass_order", problem=f"must be 1 or 2, got {self.low_pass_order}")
+        if self.low_pass_order not in (None, *_LAGS):
+            raise InputError(argument="low_pass_order", problem=f"must be 0, 1 or 2, got {self.low_pass_order}")
         if self.low_pass_order is not None and self.low_pass is None:
             raise InputError(argument="low_pass_order", problem="is that of a filter: give its corner, low_pass, too")
         self._set("wrench_axes", _axes(self.wrench_axes))
         if self.wrench_scale_covariance is not None:
             covariance = as_float_array(self.wrench_scale_covariance, "wrench_scale_covariance", (36, 36))
             self._set("wrench_scale_covariance", tuple(tuple(row) for row in covariance.tolist()))
-        if self.wrench_frame not in (None, "tool", "base"):
-            raise UnknownNameError(
-                "frame of the wrench", str(self.wrench_frame), ("tool", "base"), argument="wrench_frame"
-            )
-        if self.measures not in (None, "action", "reaction"):
-            raise UnknownNameError("kind of wrench", str(self.measures), ("action", "reaction"), argument="measures")
+        for name, what, known in (
+            ("wrench_frame", "frame of the wrench", get_args(WrenchFrame)),
+            ("measures", "kind of wrench", ("action", "reaction")),
+            ("orientation_columns", "reading of an orientation", get_args(Orientation)),
+        ):
+            if getattr(self, name) not in (None, *known):
+                raise UnknownNameError(what, str(getattr(self, name)), known, argument=name)
         self._set("joint_order", _order(self.joint_order))
         self._set("joint_sign", _signs(self.joint_sign))
         self._set("exclude", _intervals(self.exclude))
+        self._set("delays", _delays(self.delays))
         for channel in self.without:
             if channel not in WRENCH_CHANNELS:
                 raise UnknownNameError("component of the wrench", channel, WRENCH_CHANNELS, argument="without")
@@ -224,6 +249,13 @@ class Correction:
         Corrections are found from a recording to which this one was applied, and are typed in its place.
         """
         both = dict(further._given())
+        if self.orientation_columns and further.orientation_columns:
+            return None
+        if self.delays and further.delays:
+            pairs = [np.transpose(each.delays) for each in (self, further)]
+            times = np.union1d(*(pair[0] for pair in pairs))
+            late = np.sum([np.interp(times, *pair) for pair in pairs], axis=0)
+            both["delays"] = tuple((float(time), round(float(each), 6)) for time, each in zip(times, late, strict=True))
         placed = self.sensor_rotation is not None or self.sensor_offset is not None
         if {"sensor_rotation", "sensor_offset"} & both.keys() and placed and not further.estimated:
             (turn, shift), (own_turn, own_shift) = further._place(), self._place()
@@ -233,14 +265,16 @@ class Correction:
                 both["sensor_offset"] = tuple((turn @ own_shift + shift).tolist())
         if {"wrench_axes", "wrench_scale"} & both.keys() and not further.estimated:
             own, more = self.wrench_matrix(), further.wrench_matrix()
+            elsewhere = placed or self.wrench_frame not in (None, "tool")
             if self.wrench_axes is None and self.wrench_scale is None:
-                if placed or self.wrench_frame == "base":
+                if elsewhere:
                     return None
-            elif placed or self.wrench_frame == "base" or not _same_kind(self, further):
+            elif elsewhere or not _same_kind(self, further):
                 return None
             elif further.wrench_axes is not None:
-                turn = more[:3, :3] @ own[:3, :3]
-                both["wrench_axes"] = _axis_names(turn * (-1.0 if self.measures == "reaction" else 1.0))
+                turn = more @ own * (-1.0 if self.measures == "reaction" else 1.0)
+                names = *_axis_names(turn[:3, :3]), *_axis_names(turn[3:, 3:])
+                both["wrench_axes"] = names[:3] if names[:3] == names[3:] else names
             else:
                 factors = np.diag(more @ own) * (-1.0 if self.measures == "reaction" else 1.0)
                 both["wrench_scale"] = tuple(float(f"{factor:.6g}") for factor in factors)
@@ -264,7 +298,7 @@ class Correction:
 
     def for_another_run(self) -> Correction:
         """What holds for other runs of the same arm and sensor as well: all but times, and a delay that may differ."""
-        return dataclasses.replace(self, exclude=(), rezeroed=(), delay=None)
+        return dataclasses.replace(self, exclude=(), rezeroed=(), delays=(), delay=None)
 
     def applied(self, recording: Recording, robot: Robot | None) -> Recording:
         """The recording put right, as far as its signals go; what is to be estimated, and what only a regression can
@@ -289,6 +323,7 @@ class Correction:
             delay=self.delay,
             low_pass=self.low_pass,
             low_pass_order=self.low_pass_order,
+            wrench_frame="tcp" if self.wrench_frame == "tcp" else None,
             without=self.without,
             rezeroed=self.bias_starts(),
         )
@@ -298,7 +333,12 @@ class Correction:
         """Mean delay of the low-pass [s]; 0 where there is none, or where it is to be estimated."""
         if not isinstance(self.low_pass, float):
             return 0.0
-        return lag_of(self.low_pass, self.low_pass_order or 1)
+        return lag_of(self.low_pass, self.filter_order)
+
+    @property
+    def filter_order(self) -> int:
+        """That of the low-pass, 1 if not given."""
+        return 1 if self.low_pass_order is None else self.low_pass_order
 
     def wrench_matrix(self) -> FloatArray:
         """(6, 6) that scales the recorded wrench, renames its axes and sets its sign."""
@@ -306,11 +346,12 @@ class Correction:
         if self.wrench_scale not in (None, ESTIMATE):
             given = np.asarray(self.wrench_scale, dtype=np.float64)
             scale = np.diag(given) if given.ndim == 1 else given
-        turn = np.eye(3)
+        turn = np.eye(6)
         if self.wrench_axes is not None:
-            turn = np.array([_unit(axis) for axis in self.wrench_axes])
+            rows = np.array([_unit(axis) for axis in self.wrench_axes])
+            turn[:3, :3], turn[3:, 3:] = rows[:3], rows[-3:]
         sign = -1.0 if self.measures == "reaction" else 1.0
-        return np.asarray(sign * np.kron(np.eye(2), turn) @ scale)
+        return np.asarray(sign * turn @ scale)
 
     def frame_matrix(self) -> FloatArray:
         """(6, 6) from a wrench in the sensor's axes about its origin to one in the tool's about the tool's."""
@@ -328,7 +369,7 @@ class Correction:
 
 def lag_of(corner: float, order: int) -> float:
     """Mean delay [s] of a low-pass with a corner at so many Hz; or the corner [Hz] of one with that mean delay [s]."""
-    return (1.0 if order == 1 else math.sqrt(2.0)) / (2.0 * math.pi * corner)
+    return _LAGS[order] / (2.0 * math.pi * corner)
 
 
 def wrench_transform(rotation: FloatArray, offset: FloatArray) -> FloatArray:
@@ -383,10 +424,10 @@ def _or_estimate(name: str) -> str:
 
 
 def _scalar(value: Any, name: str) -> float | Estimated | None:
-    if value is None or value == ESTIMATE:
+    if value is None or (value == ESTIMATE and name in ESTIMABLE):
         return ESTIMATE if value == ESTIMATE else None
     if isinstance(value, str | bool) or not math.isfinite(value):
-        raise InputError(argument=name, value=value, expected="a finite number or 'estimate'")
+        raise InputError(argument=name, value=value, expected=f"a finite number{_or_estimate(name)}")
     return float(value)
 
 
@@ -397,8 +438,13 @@ def _axes(value: Sequence[str] | None) -> tuple[str, ...] | None:
     for name in names:
         if name not in AXES:
             raise UnknownNameError("axis of the sensor", str(name), AXES, argument="wrench_axes")
-    if len(names) != 3 or {name[-1] for name in names} != set("xyz"):
-        raise InputError(argument="wrench_axes", problem=f"must name x, y and z once each, got {' '.join(names)}")
+    parts = [names[:3], names[3:]] if len(names) == 6 else [names]
+    if any(len(part) != 3 or {name[-1] for name in part} != set("xyz") for part in parts):
+        raise InputError(
+            argument="wrench_axes",
+            problem=f"must name x, y and z once each, or once of the forces and once of the torques, got "
+            f"{' '.join(names)}",
+        )
     return names
 
 
@@ -435,6 +481,13 @@ def _intervals(value: Iterable[Sequence[float]]) -> tuple[tuple[float, float], .
             )
         found.append((start, stop))
     return tuple(sorted(found))
+
+
+def _delays(value: Iterable[Sequence[float]]) -> tuple[tuple[float, float], ...]:
+    found = sorted(tuple(as_float_array(pair, "delays", (2,)).tolist()) for pair in value)
+    if len({time for time, _ in found}) < len(found):
+        raise InputError(argument="delays", problem="has two for one time")
+    return tuple((time, delay) for time, delay in found)
 
 
 def _same_kind(one: Correction, other: Correction) -> bool:

@@ -15,6 +15,7 @@ from iparam.errors import InputError
 from iparam.motion.orientation import tells_orientation, world_gravity
 from iparam.recording.followers import with_followers
 from iparam.recording.recording import Recording
+from iparam.recording.screening import turns_taken_out
 from iparam.recording.statements import (
     are_poses,
     compensation_remarks,
@@ -69,7 +70,11 @@ def check_run(
     if robot is None:
         return _check_sensor_run(recording, gravity)
     recording, agreed = with_followers(recording, robot), recorded_gravity(recording, gravity)
-    remarks = [*check_same_arm(recording.robot, robot), *gravity_remarks(agreed)]
+    jumping: list[Remark] = []
+    if not are_poses(recording):
+        signals, jumping = turns_taken_out(recording.signals, robot)
+        recording = dataclasses.replace(recording, signals=signals) if jumping else recording
+    remarks = [*check_same_arm(recording.robot, robot), *gravity_remarks(agreed), *jumping]
     turned: list[Remark] = []
     if uses_wrench:
         recording, turned = in_tool_frame(recording, robot)

@@ -8,19 +8,14 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 
 from iparam.arrays import FloatArray
-from iparam.errors import ContradictionError, InputError, UnknownNameError
-from iparam.motion.orientation import other_readings, upwards
+from iparam.errors import InputError, UnknownNameError
+from iparam.motion.orientation import upwards
 from iparam.recording.alignment import align
 from iparam.recording.channels import CHANNELS, TOOL
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
 from iparam.remarks import Remark, remark
 from iparam.robot.model import Robot
-from iparam.rounding import percent
-
-UNEXPLAINED, TENTH = 0.05, 0.1
-"""Share of the changes of a force that gravity must leave for its orientation to be doubted, and the share of that
-which another reading of it may leave to be the right one."""
 
 Measures = Literal["action", "reaction"]
 """What a sensor reports: "action" is what the robot exerts on the payload, "reaction" what the payload exerts on it."""
@@ -88,13 +83,6 @@ def weighed_wrench(recording: Recording, gravity: FloatArray) -> tuple[SensorWre
     force = _six_columns(recording, "wrench")
     pulls = force.values[:, :3] - force.values[:, :3].mean(axis=0)
     likeness = _likeness(upwards(recording, gravity, force.time), pulls)
-    unexplained = 1.0 - likeness**2
-    for name, advice, otherwise in other_readings(recording, gravity, force.time) if unexplained > UNEXPLAINED else ():
-        if (then := 1.0 - _likeness(otherwise, pulls) ** 2) < TENTH * unexplained:
-            raise ContradictionError(
-                f"by the recorded orientation gravity leaves {percent(unexplained)} of the changes of the force "
-                f"unexplained, and by {name} {percent(then)}. {advice}"
-            )
     if likeness >= 0.0:
         return SensorWrench(), []
     return SensorWrench(measures="reaction"), [remark("sign-reversed", fix={"measures": "reaction"})]

@@ -46,6 +46,24 @@ def test_a_result_is_printed_and_written(folder: Path, capsys: pytest.CaptureFix
     np.testing.assert_allclose(estimate.sensor_bias.force, BIAS[:3], atol=0.2)
 
 
+def test_tolerances_are_stated_and_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a log that does not say that it was simulated, a laboratory's."""
+    found = {}
+    for name in ("exact", "calibrated", "lab", None):
+        stated = [] if name is None else ["--tolerances", name]
+        assert main(["identify", "payload", "run.parquet", *stated, "--json"]) == 0
+        found[name] = json.loads(capsys.readouterr().out)
+    deviations = [found[name]["standard_deviation"]["mass"] for name in ("exact", "calibrated", "lab")]
+    assert deviations == sorted(deviations)
+    assert found[None] == found["lab"]
+    assert set(found["exact"]["covariance_terms"]) <= {"noise", "motion"}
+    total = sum(np.array(term) for term in found["lab"]["covariance_terms"].values())
+    np.testing.assert_allclose(total, found["lab"]["covariance_phi"], rtol=1e-9, atol=1e-15)
+    dominated = {one["values"]["quantity"]: one["values"] for one in found["lab"]["remarks"] if one["values"]}
+    assert dominated["mass"]["tolerance"] == "gain"
+    assert main(["identify", "payload", "run.parquet", "--static", "--tolerances", "lab"]) != 0
+
+
 def test_a_doubt_is_said_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The table lists it; what prints no table notes it. What changes nothing is a note either way."""
     said = remark("stamps-missing", topics="/wrench"), remark("efforts-zero", topic="/joint_states")

@@ -29,7 +29,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     random = np.random.default_rng(0)
     y = iparam.wrench_regressor(iparam.load_robot("ur5e"), fast.q, dq, ddq) @ LOAD.phi
     y = y + np.array([0.5] * 3 + [0.05] * 3) * random.standard_normal(y.shape)
-    recording = Recording(robot="ur5e").with_signal("q", time=time, values=fast.q)
+    recording = Recording(robot="ur5e", metadata={"source": "simulation"})
+    recording = recording.with_signal("q", time=time, values=fast.q)
     recording = recording.with_signal("target_q", time=time, values=fast.q)
     recording.with_signal("wrench", time=time, values=y).save(tmp_path / "run.parquet")
     box = trimesh.creation.box([120.0, 150.0, 200.0])

@@ -63,10 +63,36 @@ def _exchanged(angles: np.ndarray, _: np.ndarray) -> np.ndarray:
     return angles[:, [0, 1, 2, 4, 3, 5]]
 
 
+def _behind_a_high_pass(wrench: np.ndarray, time: np.ndarray) -> np.ndarray:
+    lasting, shown = 1.0 / (2.0 * np.pi * 0.1), wrench - wrench[0]
+    for k in range(1, len(time)):
+        step = (time[k] - time[k - 1]) / lasting
+        shown[k] = ((1.0 - 0.5 * step) * shown[k - 1] + wrench[k] - wrench[k - 1]) / (1.0 + 0.5 * step)
+    return shown
+
+
+def _at(wrench: np.ndarray, time: np.ndarray, late: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.interp(time - late, time, column) for column in wrench.T])
+
+
+def _a_mean(wrench: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Over 0.2 s before."""
+    sums = np.cumsum(np.vstack([np.repeat(wrench[:1], 25, axis=0), wrench]), axis=0)
+    return (sums[25:] - sums[:-25]) / 25.0
+
+
 MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "wrench-sign": ({"edit": lambda w, _: -w}, {"measures": "reaction"}),
     "force-sign": ({"edit": lambda w, _: w * np.repeat([-1.0, 1.0], 3)}, {"wrench_scale": None}),
     "units": ({"edit": lambda w, _: w * np.repeat([1.0, 1000.0], 3)}, {"wrench_scale": None}),
+    "channel-sign": (
+        {"edit": lambda w, _: w * np.array([1.0, 1.0, 1.0, 1.0, -1.0, 1.0])},
+        {"wrench_axes": ("x", "y", "z", "x", "-y", "z")},
+    ),
+    "channel-order": ({"edit": lambda w, _: w[:, [0, 2, 1, 3, 4, 5]]}, {"wrench_axes": ("x", "z", "y", "x", "y", "z")}),
+    "two-clocks": ({"edit": lambda w, t: _at(w, t, 0.02 * t)}, {"delays": None}),
+    "delay-changes": ({"edit": lambda w, t: _at(w, t, 0.15 * (t > 3.3))}, {"delays": None}),
+    "high-pass": ({"edit": _behind_a_high_pass}, {"high_pass": None}),
     "axis-order": ({"edit": lambda w, _: w[:, [1, 0, 2, 4, 3, 5]]}, {"wrench_axes": ("y", "x", "z")}),
     "sensor-rotation": ({"edit": lambda w, _: w @ TURNED}, {"sensor_rotation": None}),
     "sensor-offset": ({"edit": _further_out}, {"sensor_offset": None}),
@@ -139,9 +165,7 @@ def test_the_steps_of_a_simulator_accuse_nobody(robot: iparam.Robot, behind: flo
     assert off_by(found, carried.parameters) < 4.0
 
 
-def test_a_contact_is_left_out_and_said(
-    sound_run: Run, sound: Estimate, robot: iparam.Robot, load: iparam.InertialParameters
-) -> None:
+def test_a_contact_is_left_out_and_said(sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters) -> None:
     found = iparam.identify_payload(sound_run(edit=_touched), robot)
     assert found.refutation is None
     assert [cause.cause for cause in found.causes] == ["contact"]
@@ -149,7 +173,8 @@ def test_a_contact_is_left_out_and_said(
     assert 1.8 < start < 2.0
     assert 2.4 < stop < 2.6
     assert off_by(found, load) < 4.0
-    np.testing.assert_allclose(found.standard_deviation.phi, sound.standard_deviation.phi, rtol=0.3)
+    same = iparam.identify_payload(sound_run(), robot, correction=Correction(exclude=((start, stop),)))
+    np.testing.assert_allclose(found.standard_deviation.phi, same.standard_deviation.phi, rtol=0.02)
     assert [one.values["cause"] for one in found.remarks if one.code == "cause-corrected"] == ["contact"]
 
 
@@ -167,10 +192,10 @@ def test_a_sensor_that_is_a_little_further_out_is_told_from_its_load(
     sound_run: Run, sound: Estimate, robot: iparam.Robot, load: iparam.InertialParameters
 ) -> None:
     """Nearly all of it is taken over by the load, whose centre would be off by many standard deviations."""
-    found = iparam.identify_payload(sound_run(edit=_a_little_further_out), robot)
+    recording = sound_run(edit=_a_little_further_out)
+    found = iparam.identify_payload(recording, robot, tolerances=Tolerances(place=0.006))
     assert off_by(found, load) < 4.0
-    assert off_by(dataclasses.replace(found, standard_deviation=sound.standard_deviation), load) > 10.0
-    assert found.assessment["verdict"] != "good"
+    assert off_by(dataclasses.replace(found, standard_deviation=sound.standard_deviation), load) > 5.0
 
 
 def test_a_part_of_a_load_is_not_trusted_either(robot: iparam.Robot, load: iparam.InertialParameters) -> None:
@@ -264,7 +289,8 @@ def test_a_load_above_the_stated_torques_is_remarked_and_not_refuted(
     """Also where the description of the arm has torques that somebody made up."""
     arm = dataclasses.replace(robot, limits=dataclasses.replace(robot.limits, torque=np.full(6, torque)))
     times = 1.5 * torque
-    found = iparam.identify_payload(sound_run(edit=lambda w, _: times * w), arm)
+    recording = sound_run(edit=lambda w, _: times * w).with_metadata(source="UR controller, RTDE")
+    found = iparam.identify_payload(recording, arm, tolerances="exact")
     assert found.refutation is None
     assert found.mass == pytest.approx(times * load.mass, rel=1e-2)
     said = {one.code: one for one in found.remarks}
@@ -328,6 +354,48 @@ def test_tool_axes_that_were_taken_for_those_of_the_base(sound_run: Run, robot: 
     found = iparam.identify_payload(sound_run(), robot, correction=Correction(wrench_frame="base"))
     assert found.refutation is not None
     assert (found.causes[0].cause, found.causes[0].fix) == ("base-axes", {"wrench_frame": "tool"})
+
+
+@pytest.mark.parametrize("part", ["forces-base", "torques-base", "tcp"])
+def test_a_part_in_base_axes_and_what_a_controller_took_out(
+    part: str, sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    """The controller takes out the weight of another load and the wrench at the start, and tells the reaction."""
+    run = sound_run()
+    turns = iparam.forward_kinematics(robot, run.signal("q").values)[:, :3, :3]
+    wrench = np.array(run.signal("wrench").values)
+    if part == "tcp":
+        weight = 1.5 * np.einsum("tji,j->ti", turns, [0.0, 0.0, 9.81])
+        wrench -= np.hstack([weight, np.cross([0.0, 0.03, 0.05], weight)])
+    for name, rows in (("torques-base", slice(3)), ("forces-base", slice(3, 6))):
+        if name != part:
+            wrench[:, rows] = np.einsum("tij,tj->ti", turns, wrench[:, rows])
+    if part == "tcp":
+        wrench = wrench[0] - wrench
+    run = run.with_signal("wrench", time=run.signal("wrench").time, values=wrench)
+    found = iparam.identify_payload(run, robot)
+    assert found.refutation is not None
+    first = found.causes[0]
+    assert first.cause == ("tcp-force" if part == "tcp" else "mixed-frames")
+    assert first.fix == {"wrench_frame": part} | ({"measures": "reaction"} if part == "tcp" else {})
+    again = iparam.identify_payload(run, robot, correction=Correction.from_document(dict(first.fix)))
+    assert again.refutation is None
+    assert off_by(again, load) < 4.0
+
+
+def test_a_mean_over_some_time_is_told_from_other_filters(
+    sound_run: Run, robot: iparam.Robot, load: iparam.InertialParameters
+) -> None:
+    found = iparam.identify_payload(sound_run(edit=_a_mean), robot, delay=0.0)
+    first = found.causes[0]
+    assert first.cause == "low-pass"
+    assert first.fix["low_pass_order"] == 0
+    assert first.fix["low_pass"] == pytest.approx(0.443 / 0.2, rel=0.05)
+    again = iparam.identify_payload(
+        sound_run(edit=_a_mean), robot, correction=Correction.from_document(dict(first.fix))
+    )
+    assert again.refutation is None
+    assert off_by(again, load) < 4.0
 
 
 def test_what_few_readings_cannot_show_is_in_the_intervals(

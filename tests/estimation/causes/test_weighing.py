@@ -21,7 +21,7 @@ from iparam.estimation.errors import NotIdentifiableError
 from iparam.recording import Recording
 from iparam.remarks import plain
 from iparam.sensing.correction import Correction
-from iparam.spatial.transforms import exp_so3
+from iparam.spatial.transforms import exp_so3, quaternion_from_rotation
 
 DOWN = np.array([0.0, 0.0, -9.81])
 MASS, CENTER = 1.8, np.array([0.02, -0.03, 0.09])
@@ -79,6 +79,11 @@ MISTAKES: dict[str, tuple[Change, str, str]] = {
     "a gain of tx": (scaled(1, 1, 1, 1.3, 1, 1), "sensor-gain", "--wrench-scale"),
     "torques in N mm": (scaled(1, 1, 1, 1e3, 1e3, 1e3), "units", "--wrench-scale 1 1 1 0.001 0.001 0.001"),
     "axes of the world": (in_world_axes, "base-axes", ""),
+    "an orientation of the world in the sensor": (
+        lambda turned, wrench: (np.swapaxes(turned, 1, 2), wrench),
+        "orientation-inverted",
+        "--orientation-columns inverted",
+    ),
 }
 
 
@@ -219,3 +224,25 @@ def test_a_turned_imu_in_a_motion_whose_acceleration_nobody_recorded() -> None:
     right = identify_payload(run, correction=Correction(sensor_rotation=(roll, pitch, yaw)))
     assert right.refutation is None
     assert right.mass == pytest.approx(MASS, rel=0.01)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("reading", ["inverted", "w-last", "w-first", "inverted-w-last", "inverted-w-first"])
+def test_what_else_a_quaternion_holds_is_named(reading: str, sign: float) -> None:
+    """A slow motion, in which the weight shows the sensor's sign as well, whatever was written for its orientation."""
+    turned = exp_so3(np.column_stack([0.9 * np.sin(0.35 * TIME), 0.8 * np.sin(0.52 * TIME + 0.4), 0.5 + 0.2 * TIME]))
+    run = Recording().with_signal("wrench", time=TIME, values=sign * wrenches(turned))
+    columns = quaternion_from_rotation(turned)
+    if reading.startswith("inverted"):
+        columns = columns * [1.0, -1.0, -1.0, -1.0]
+    columns = np.roll(columns, -1 if "w-last" in reading else 1 if "w-first" in reading else 0, axis=1)
+    run = run.with_signal("orientation", time=TIME, values=columns)
+    found = iparam.identify_payload(run)
+    assert found.refutation is not None or abs(found.mass - MASS) < 3.0 * found.standard_deviation.mass
+    first = found.causes[0]
+    assert first.cause == ("orientation-inverted" if reading == "inverted" else "orientation-order")
+    assert first.fix == {"orientation_columns": reading}
+    again = iparam.identify_payload(run, correction=Correction.from_document(dict(first.fix)))
+    assert again.refutation is None
+    assert again.mass == pytest.approx(MASS, rel=0.02)
+    assert abs(again.mass - MASS) < 3.0 * again.standard_deviation.mass

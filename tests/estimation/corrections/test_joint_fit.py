@@ -125,7 +125,7 @@ def test_dead_channels_and_a_bias_that_jumps(recorded, ur5e, load) -> None:
     dead = y.values.copy()
     dead[:, 1] = 0.0
     run = recorded.with_signal("wrench", time=y.time, values=dead)
-    assert deviations_off(iparam.identify_payload(run, ur5e), load) > SURE
+    assert iparam.identify_payload(run, ur5e).refutation is not None
     estimate = iparam.identify_payload(run, ur5e, correction=Correction(without=("fy",)))
     assert deviations_off(estimate, load) < SURE
     assert estimate.refutation is None

@@ -43,7 +43,9 @@ def runs(ur5e, excitation) -> tuple[Recording, ...]:
     for load in (*LOADS, placed(1.5, 0.0, 0.02, 0.12)):
         y = iparam.wrench_regressor(ur5e, excitation.q, excitation.dq, excitation.ddq) @ load.phi
         y = y @ mixing(0.02).T + random.normal(size=6) + DEVIATION * random.standard_normal(y.shape)
-        run = Recording(robot="ur5e").with_signal("q", time=excitation.time, values=excitation.q)
+        run = Recording(robot="ur5e", metadata={"source": "simulation"}).with_signal(
+            "q", time=excitation.time, values=excitation.q
+        )
         made.append(run.with_signal("wrench", time=excitation.time, values=y))
     return tuple(made)
 

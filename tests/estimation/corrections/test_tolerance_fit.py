@@ -87,8 +87,7 @@ def test_a_deviation_that_the_data_show_is_corrected(
     found = iparam.identify_payload(recording, arm, tolerances=alone)
     assert found.assessment["verdict"] == "good"
     assert np.abs(errors(found, load)).max() < 4.0
-    blind = np.sqrt(sum(np.diag(found.covariance_terms[term]) for term in ("noise", "sampling", name)))
-    np.testing.assert_allclose(blind, found.standard_deviation.phi, rtol=1e-9)
+    assert set(found.covariance_terms) == {"noise", "motion", "sampling", name}
 
 
 def test_the_terms_add_up_and_a_common_gain_is_all_in_the_intervals(
@@ -96,7 +95,8 @@ def test_the_terms_add_up_and_a_common_gain_is_all_in_the_intervals(
 ) -> None:
     found = iparam.identify_payload(recorded(arm, load.phi, 1, deviations()), arm)
     terms = found.covariance_terms
-    assert set(terms) == {"noise", "sampling", *deviations()}
+    assert set(terms) == {"noise", "motion", "sampling", *deviations()}
+    assert all(np.linalg.eigvalsh(term)[0] >= -1e-9 * np.trace(term) for term in terms.values())
     np.testing.assert_allclose(sum(terms.values()), found.covariance_phi, rtol=1e-9, atol=1e-18)
     alone = iparam.identify_payload(recorded(arm, load.phi, 1, deviations()), arm, tolerances=Tolerances(gain=0.01))
     np.testing.assert_allclose(alone.covariance_terms["gain"], 1e-4 * np.outer(alone.phi, alone.phi), rtol=1e-6)
@@ -120,7 +120,9 @@ def test_an_exact_rig_is_as_if_nobody_had_heard_of_tolerances(
     plain = iparam.estimation.make_estimator("consistent").fit(iparam.estimation.problem_from_recording(recording, arm))
     found = iparam.identify_payload(recording, arm, tolerances="exact")
     np.testing.assert_allclose(found.phi, plain.phi, rtol=1e-9)
-    np.testing.assert_allclose(found.covariance_phi, plain.covariance_phi, rtol=1e-9)
+    own = found.covariance_terms["noise"] + found.covariance_terms["motion"]
+    np.testing.assert_allclose(own, plain.covariance_phi, rtol=1e-9, atol=1e-18)
+    assert set(found.covariance_terms) == {"noise", "motion", "sampling"}
     simulated = iparam.identify_payload(recording.with_metadata(source="simulation"), arm)
     np.testing.assert_array_equal(simulated.covariance_phi, found.covariance_phi)
 
@@ -153,7 +155,7 @@ def test_poses_at_rest_have_those_of_the_sensor_and_of_gravity(tmp_path: Path) -
     recording = Recording.load(path)
     found, known = (iparam.identify_payload(recording, tolerances=name) for name in ("lab", "exact"))
     assert found.determined == ("mass", "center_of_mass")
-    assert {"gain", "channel_gain", "place", "turn", "gravity"} == set(found.covariance_terms) - {"noise"}
+    assert {"gain", "channel_gain", "place", "turn", "gravity"} == set(found.covariance_terms) - {"noise", "motion"}
     assert abs(found.mass - 1.8) < 3.0 * found.standard_deviation.mass
     assert LAB.gain * found.mass < found.standard_deviation.mass
     assert known.standard_deviation.mass < 0.5 * found.standard_deviation.mass

@@ -330,7 +330,7 @@ def test_an_arm_is_not_advised_to_do_what_it_cannot(name: str, tmp_path: Path) -
         axis = next(slides) if letter == "p" else axis
         joints += (
             f'<joint name="j{i}" type="{kind}"><parent link="l{i}"/><child link="l{i + 1}"/><origin xyz=".3 0 0"/>'
-            f'<axis xyz="{axis}"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+            f'<axis xyz="{axis}"/><limit lower="-1" upper="1" velocity="1" effort="100"/></joint>'
         )
     (tmp_path / "arm.urdf").write_text(f'<robot name="{name}">{links}{joints}</robot>', encoding="utf-8")
     robot = iparam.load_robot(tmp_path / "arm.urdf")

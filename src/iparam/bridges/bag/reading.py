@@ -24,7 +24,7 @@ from iparam.bridges.bag.writing import Provenance
 from iparam.errors import ContradictionError, FileFormatError, InputError
 from iparam.recording.followers import filled_signals, with_followers
 from iparam.recording.recording import Recording
-from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians
+from iparam.recording.screening import check_angles, check_clocks, find_faults, to_radians, turns_taken_out
 from iparam.recording.units import check_time
 from iparam.remarks import Remark, messages, remark
 from iparam.robot.catalog import robot_names
@@ -309,7 +309,9 @@ class _Import:
         source = self.contents.source
         if self.settings.angles == "degrees":
             signals = to_radians(signals, self.robot)
-        elif self.settings.angles is None:
+        signals, jumping = turns_taken_out(signals, self.robot)
+        self.taken.notes += jumping
+        if self.settings.angles is None:
             self.taken.notes += check_angles(signals, self.robot, source)
         check_clocks(signals, source)
         self.taken.notes += check_time(

@@ -71,7 +71,7 @@ def _typed(name: str, value: Plain) -> str:
     option = option_of(name)
     if value is True:
         return option
-    if name == "exclude" and isinstance(value, tuple):  # once for each interval
+    if name in ("exclude", "delays") and isinstance(value, tuple):  # once for each pair
         return " ".join(f"{option} {' '.join(fix_words(interval))}" for interval in value)
     if name == "wrench_axes" and isinstance(value, tuple):
         joined = ",".join(fix_words(value))

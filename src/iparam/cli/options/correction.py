@@ -46,17 +46,31 @@ class CorrectedRunOptions(RecordedRunOptions):
     sensor_offset: Annotated[tuple[str, ...], arg(metavar="X Y Z", help_behavior_hint=_NONE)] = ()
     """Origin of the sensor in the tool frame [m], or 'estimate'."""
     wrench_axes: Annotated[str | None, arg(metavar="X,Y,Z", help_behavior_hint=_NONE)] = None
-    """Which axis of the sensor each axis of the tool is: y,x,z; with a sign first: --wrench-axes=-x,y,z."""
+    """Which axis of the sensor each axis of the tool is: y,x,z; with a sign first: --wrench-axes=-x,y,z. Six for other
+    ones of the torques: y,x,z,x,y,z."""
     wrench_scale: Annotated[tuple[str, ...], arg(metavar="F ..", help_behavior_hint=_NONE)] = ()
     """Six factors of fx fy fz tx ty tz, or 'estimate'."""
     wrench_frame: Annotated[
-        Literal["tool", "base"] | None, arg(metavar="{tool,base}", help_behavior_hint="(default: the recording's)")
+        Literal["tool", "base", "forces-base", "torques-base", "tcp"] | None,
+        arg(metavar="{tool,base,forces-base,torques-base,tcp}", help_behavior_hint="(default: the recording's)"),
     ] = None
-    """In whose axes the wrench is: those of the tool, or of the base."""
+    """In whose axes the wrench is: the tool's or the base's, or the forces or torques alone; tcp: the base's, without a
+    weight and an offset, as UR's actual_TCP_force."""
     low_pass: Annotated[str | None, arg(metavar="HZ", help_behavior_hint=_NONE)] = None
     """Corner of a low-pass filter that the wrench went through [Hz], or 'estimate'."""
-    low_pass_order: Annotated[Literal[1, 2] | None, arg(metavar="{1,2}", help_behavior_hint="(default: 1)")] = None
-    """Its order; 2 is Butterworth's."""
+    low_pass_order: Annotated[Literal[0, 1, 2] | None, arg(metavar="{0,1,2}", help_behavior_hint="(default: 1)")] = None
+    """Its order; 2 is Butterworth's, and 0 the mean over the time before."""
+    high_pass: Annotated[float | None, arg(metavar="HZ", help_behavior_hint=_NONE)] = None
+    """Corner of a filter that took the slow parts of the wrench for drift [Hz]."""
+    delays: Annotated[
+        UseAppendAction[tuple[tuple[float, float], ...]], arg(metavar="T S", help_behavior_hint="(repeatable)")
+    ] = ()
+    """By how much the wrench is late at a time [s], in a straight line from one to the next: two clocks, rows lost."""
+    orientation_columns: Annotated[
+        Literal["inverted", "w-last", "w-first", "inverted-w-last", "inverted-w-first"] | None,
+        arg(metavar="{inverted,w-last,w-first,..}", help_behavior_hint=_NONE),
+    ] = None
+    """What the columns qw qx qy qz hold: the inverse, or x y z w, or what was taken for that and is w x y z."""
     clock: Annotated[str | None, arg(metavar="FACTOR", help_behavior_hint=_NONE)] = None
     """True seconds in one of the time stamps', or 'estimate'."""
     joint_offset: Annotated[tuple[str, ...], arg(metavar="DEG ..", help_behavior_hint=_NONE)] = ()
@@ -119,6 +133,9 @@ class CorrectedRunOptions(RecordedRunOptions):
             gravity=self._gravity(),
             low_pass=_number(self.low_pass, "--low-pass"),
             low_pass_order=self.low_pass_order,
+            high_pass=self.high_pass,
+            delays=self.delays,
+            orientation_columns=self.orientation_columns,
             clock=_number(self.clock, "--clock"),
             joint_offset=_numbers(self.joint_offset, "--joint-offset"),
             joint_order=_chosen(int, self.joint_order, "--joint-order") or None,

@@ -176,6 +176,10 @@ class Model(ABC):
         """(N, 6) what does not depend on the load [N, N m]; None for nothing."""
         return None
 
+    def beside(self, run: ExaminedRun, state: FloatArray) -> FloatArray | None:
+        """(N, 6, m) columns whose factors, no part of the state, are fitted along with the load; None for none."""
+        return None
+
     def moved(self, state: FloatArray, change: FloatArray) -> FloatArray:
         """The state after a change (k,) of its parameters: their sum, unless they are not numbers on a line."""
         return np.asarray(state + change)
@@ -193,7 +197,7 @@ def gauss_newton(
     state, fit = start, _free(run, model, start)
     for _ in range(iterations):
         columns = model.slopes(run, state, fit.free_phi)
-        step = _free(run, model, state, columns).parameters
+        step = _free(run, model, state, columns).parameters[: columns.shape[2]]
         if not np.isfinite(step).all():
             break
         for halving in range(HALVINGS):
@@ -210,7 +214,8 @@ def gauss_newton(
 
 
 def fit_model(run: ExaminedRun, model: Model, starts: Iterable[FloatArray]) -> tuple[FloatArray, Fit]:
-    """The best state from any of the starts, and the fit with it, whose parameters are changes of the state (zeros).
+    """The best state from any of the starts, and the fit with it, whose parameters are changes of the state (zeros) and
+    the factors of what is fitted along.
 
     A few of the means find the way, all of them the end of it.
     """
@@ -219,13 +224,19 @@ def fit_model(run: ExaminedRun, model: Model, starts: Iterable[FloatArray]) -> t
     best = min(found, key=lambda pair: pair[1])[0]
     if len(few.time) < len(run.time):
         best = gauss_newton(run, model, best, LAST_ITERATIONS)[0]
-    columns = model.slopes(run, best, _free(run, model, best).phi)
+    columns = _with(model.slopes(run, best, _free(run, model, best).phi), model.beside(run, best))
     return best, linear_fit(run, model.regressors(run, best), columns, effect=model.effect(run, best))
 
 
 def _free(run: ExaminedRun, model: Model, state: FloatArray, columns: FloatArray | None = None) -> Fit:
     regressors, effect = model.regressors(run, state), model.effect(run, state)
-    return linear_fit(run, regressors, columns, possible=False, effect=effect)
+    return linear_fit(run, regressors, _with(columns, model.beside(run, state)), possible=False, effect=effect)
+
+
+def _with(columns: FloatArray | None, further: FloatArray | None) -> FloatArray | None:
+    if columns is None or further is None:
+        return further if columns is None else columns
+    return np.concatenate([columns, further], axis=2)
 
 
 def deviations(fit: Fit) -> FloatArray:

@@ -26,6 +26,7 @@ from iparam.estimation.payload.estimate_assembly import STRUCTURE, widened
 from iparam.estimation.payload.problem_from_recording import PreparedRun
 from iparam.estimation.payload.weighted_fit import hidden_by_motion_errors
 from iparam.estimation.static.slow_motion import slow_means
+from iparam.motion.orientation import readings
 from iparam.recording.statements import are_poses
 from iparam.remarks import Remark, remark
 from iparam.rounding import NORMAL_95, significant
@@ -171,7 +172,9 @@ def _weighing(run: PreparedRun) -> Weighing | None:
     turned = motion.at(time - run.aligned.delay).orientation
     if turned is None or len(time) < LEAST_POSES:
         return None
-    return Weighing(A[:, :3, 0], y, turned, run.gravity, None if poses else A, None if poses else time, problem.bias)
+    turning, at = (None, None) if poses else (A, time)
+    other = readings(run.recording)
+    return Weighing(A[:, :3, 0], y, turned, run.gravity, turning, at, problem.bias, readings=other)
 
 
 def _plain_reason(run: PreparedRun, estimate: Estimate) -> str:

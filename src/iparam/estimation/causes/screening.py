@@ -4,7 +4,7 @@ would leave in the residuals, all at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import OffsetJoints
 from iparam.estimation.causes.hypotheses.sensor_channels import curved
 from iparam.estimation.causes.hypotheses.time_local import MEDIAN_OF_SIX, cut_off
-from iparam.estimation.causes.left_over import MOST_LEFT, left_over
+from iparam.estimation.causes.left_over import GRAVITY, MOST_LEFT
 from iparam.estimation.payload.noise_spectrum import Bands, spectral_fit
 from iparam.estimation.payload.problem import NUM_PARAMETERS
 from iparam.estimation.payload.regular import REGULAR
@@ -27,6 +27,9 @@ SURE = 1e-5
 
 FREEDOM = 60
 """Degrees of freedom of the noise in the band of a motion, which is estimated along."""
+
+CLEAR = 5.0
+"""Standard deviations by which slow noise has to be above white noise to be left of the force, and not chance."""
 
 QUIET = 0.3
 """Least standard deviation of slow noise, in that of the sensor's white noise."""
@@ -74,14 +77,12 @@ def screened(run: ExaminedRun) -> Screening:
         return Screening((FEW,))
     run = run.coarser(MOST_MEANS)
     fit = linear_fit(run, possible=False)
-    found, rest, residual = _scored(run, fit, run.A @ fit.phi)
+    found, rest = _scored(run, fit, run.A @ fit.phi)
     if _invisible(run, fit.residual):
         return Screening((), visible=False)
     alarms = list(found.alarms)
     if _loud(rest):
         alarms.append("time")
-    if left_over(run, replace(fit, residual=residual)).share(fit.phi[0]) > MOST_LEFT:
-        alarms.append("unexplained")
     return Screening(tuple(alarms))
 
 
@@ -92,9 +93,9 @@ def screened_again(run: ExaminedRun, explained: Fit) -> Screening:
     return _scored(run, explained, explained.design[:, :, :NUM_PARAMETERS] @ explained.phi)[0]
 
 
-def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, FloatArray, FloatArray]:
-    """Rao's tests with noise of a free spectrum; the residuals (N, 6) without all that they found, in units of that
-    noise, whatever its spectrum; and those of the load with such noise [N, N m]. The wrench of the load is (N, 6).
+def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, FloatArray]:
+    """Rao's tests with noise of a free spectrum; and the residuals (N, 6) without all that they found, in units of that
+    noise, whatever its spectrum. The wrench of the load is (N, 6).
     """
     from scipy.fft import idct
 
@@ -129,9 +130,12 @@ def _scored(run: ExaminedRun, fit: Fit, load: FloatArray) -> tuple[Screening, Fl
     bins = bands.whitened(rest, found.levels)
     if _swings(bins[:, :3]):
         alarms.append("swing")
+    by_chance = 1.0 + CLEAR * np.sqrt(2.0 / (3.0 * bands.counts))  # of the power of so many bins of three channels
+    beyond = np.maximum(np.exp(found.levels[:, 0]) - by_chance, 0.0) @ bands.counts / bands.counts.sum()
+    if beyond * np.sum(run.noise[:3] ** 2) > (MOST_LEFT * GRAVITY * fit.phi[0]) ** 2:
+        alarms.append("unexplained")
     every = np.array(moves).reshape(-1, NUM_PARAMETERS)
-    residual = fit.residual - fit.design @ found.solution
-    return Screening(tuple(alarms), every), np.asarray(idct(bins, axis=0, norm="ortho")), residual
+    return Screening(tuple(alarms), every), np.asarray(idct(bins, axis=0, norm="ortho"))
 
 
 def _swings(bins: FloatArray) -> bool:

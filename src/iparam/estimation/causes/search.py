@@ -14,7 +14,7 @@ from iparam.estimation.causes.examined_run import ExaminedRun
 from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypotheses.arm_model import JointOffset, JointOrder, RobotModel
 from iparam.estimation.causes.hypotheses.frozen_joint import FrozenJoint
-from iparam.estimation.causes.hypotheses.gravity import ExternalForce, GravityDirection, WeightCompensated
+from iparam.estimation.causes.hypotheses.gravity import ExternalForce, GravityDirection, MovingBase, WeightCompensated
 from iparam.estimation.causes.hypotheses.loose_load import LooseLoad
 from iparam.estimation.causes.hypotheses.sensor_channels import (
     Axes,
@@ -26,7 +26,8 @@ from iparam.estimation.causes.hypotheses.sensor_channels import (
 )
 from iparam.estimation.causes.hypotheses.sensor_mounting import BaseAxes, SensorOffset, SensorRotation
 from iparam.estimation.causes.hypotheses.time_local import Change, Contact, StuckChannel
-from iparam.estimation.causes.hypotheses.timing import ClockRate, LateWrench, LowPass
+from iparam.estimation.causes.hypotheses.timing import ClockRate, HighPass, LateWrench, LowPass
+from iparam.estimation.causes.hypotheses.two_clocks import TwoClocks
 from iparam.estimation.causes.hypothesis import ALIKE, Explanation, Hypothesis
 from iparam.estimation.causes.plausible_load import largest_load
 from iparam.estimation.estimate import Cause
@@ -49,9 +50,12 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     GravityDirection(),
     WeightCompensated(),
     ExternalForce(),
+    MovingBase(),
     ClockRate(),
     LateWrench(),
     LowPass(),
+    HighPass(),
+    TwoClocks(),
     Change("load-changed"),
     Change("re-zeroed"),
     Contact(),

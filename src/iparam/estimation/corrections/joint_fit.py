@@ -107,7 +107,7 @@ def fit_corrections(
         )
     if delay is not None:
         correction = dataclasses.replace(correction, delay=delay)
-    in_base = correction.wrench_frame == "base"
+    in_base = correction.wrench_frame not in (None, "tool")
     if in_base and correction.wrench_scale == ESTIMATE:
         raise InputError(
             argument="wrench_scale",
@@ -137,7 +137,7 @@ def fit_corrections(
     read, _ = without_repeats((SensorWrench() if wrench is None else wrench).read(run), whole)
     measured = _means(without_spikes(read, whole, robot, checked.gravity)[0], whole, correction)
     known = np.eye(6) if in_base else correction.wrench_matrix()
-    model = CorrectedModel(whole, measured.time, robot, known, correction.low_pass_order or 1)
+    model = CorrectedModel(whole, measured.time, robot, known, correction.filter_order)
     unclear = correction.delay is None and correction.low_pass is None and robot is not None
     fit = _Fit(correction, (*names, "delay") if unclear else names, model, measured, checked.gravity, bias)
     if unclear and abs(fit.state.delay) <= max(CLEAR * fit.deviations["delay"][0], LEAST_DELAY):

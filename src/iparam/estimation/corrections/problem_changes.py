@@ -1,5 +1,5 @@
 """Corrections that change the regression and not the recording: channels, or some of their samples, that are not used,
-and a bias that jumps.
+a bias that jumps, and what a controller took out of the wrench.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from iparam.sensing.correction import WRENCH_CHANNELS, Correction
 LEAST_ENTRIES = 30
 """Samples of a channel below which it is not used."""
 
+_DEPENDENT = 1e-9  # share of the largest singular value below which columns are the same
 _LEAST_NOISE = 1e-9  # share of a channel's size, where it has no noise at all
 
 
@@ -113,6 +114,23 @@ def with_jumping_bias(problem: PayloadProblem, times: Iterable[float]) -> Payloa
         y=levelled(problem.y, stretches),
         instruments=None if problem.instruments is None else levelled(problem.instruments, stretches),
     )
+
+
+def without_columns(problem: PayloadProblem, columns: FloatArray) -> PayloadProblem:
+    """The problem without what columns (N, 6, k) with any factors explain: unknown, and nothing of the load.
+
+    A constant bias stays what it is.
+    """
+    flat = (columns - columns.mean(axis=0)).reshape(-1, columns.shape[2])
+    left, sizes, _ = np.linalg.svd(flat, full_matrices=False)
+    basis = left[:, sizes > _DEPENDENT * sizes[0]]
+
+    def beside(values: FloatArray) -> FloatArray:
+        rows = values.reshape(len(basis), -1)
+        return np.asarray((rows - basis @ (basis.T @ rows)).reshape(values.shape))
+
+    instruments = None if problem.instruments is None else beside(problem.instruments)
+    return dataclasses.replace(problem, A=beside(problem.A), y=beside(problem.y), instruments=instruments)
 
 
 def levelled(values: FloatArray, stretches: list[np.ndarray]) -> FloatArray:

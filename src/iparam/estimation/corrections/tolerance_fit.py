@@ -98,6 +98,8 @@ def fit_tolerances(
 
 def most_helpful(estimate: Estimate, tolerances: Tolerances) -> tuple[Remark, ...]:
     """A remark for each of mass, centre of mass and inertia whose interval one tolerance, known better, would halve."""
+    if not set(TOLD) & set(estimate.covariance_terms):
+        return ()
     found = []
     variances = {name: derived_part(estimate.phi, term)[1] for name, term in estimate.covariance_terms.items()}
     total = np.sum(list(variances.values()), axis=0)

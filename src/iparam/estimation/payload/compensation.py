@@ -78,7 +78,7 @@ def compensate_wrench(
     moved = (KalmanMotion() if motion is None else motion).motion(with_gravity(recording, gravity), robot)
     if given.low_pass is not None:
         measured = replace(measured, time=measured.time - (delay or 0.0))
-        aligned = AlignedMotion(moved, given.lag, filtered=True, order=given.low_pass_order or 1)
+        aligned = AlignedMotion(moved, given.lag, filtered=True, order=given.filter_order)
     elif delay is None:
         aligned = align_motion(moved, measured, robot, checked.gravity)
     else:

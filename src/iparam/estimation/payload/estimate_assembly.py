@@ -12,7 +12,7 @@ from iparam.estimation.assessment.residual_structure import ResidualStructure, r
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.estimate import SUCCESS, Estimate, StandardDeviations, Wrench
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
-from iparam.estimation.payload.weighted_fit import load_follows, residuals
+from iparam.estimation.payload.weighted_fit import channel_floor, load_follows, residuals
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.remarks import Remark, remark
 from iparam.spatial.consistency import check_consistency, may_be_body
@@ -62,9 +62,8 @@ def assemble_estimate(
         raise IdentificationError(f"method {method} found no finite solution: the data do not determine the parameters")
     residual = residuals(problem, parameters)
     rms = np.sqrt(np.mean(residual**2, axis=0))
-    terms = summed_terms(
-        {"noise": covariance[:NUM_PARAMETERS, :NUM_PARAMETERS]}, _of_delay(problem, phi), problem.covariance_terms
-    )
+    own = _noise_and_motion(problem, phi, rms, covariance[:NUM_PARAMETERS, :NUM_PARAMETERS], inflation)
+    terms = summed_terms(own, _of_delay(problem, phi), problem.covariance_terms)
     phi_covariance = sum_of_terms(terms)
     standard_deviation = np.sqrt(np.maximum(np.diag(phi_covariance), 0.0))
     found = [*problem.remarks, *remarks, *precision_remarks(phi, standard_deviation)]
@@ -89,6 +88,33 @@ def assemble_estimate(
         status=status,
         unconstrained_phi=unconstrained_phi,
     )
+
+
+def _noise_and_motion(
+    problem: PayloadProblem, phi: FloatArray, rms: FloatArray, covariance: FloatArray, inflation: float
+) -> dict[str, FloatArray]:
+    """The covariance (10, 10) of a fit in two: what the errors of the motion have in it by what is known of them, never
+    more than all, and the rest. Channels weigh as in a fit by what it leaves of them, rms (6,).
+    """
+    uncertainty = problem.uncertainty
+    if uncertainty is None:
+        return {"noise": covariance}
+    weights, kept = np.maximum(rms, channel_floor(problem)) ** -2.0, uncertainty.kept
+    design = problem.A[kept]
+    if problem.bias:
+        design = np.concatenate([design, np.broadcast_to(np.eye(6), (kept.size, 6, 6))], axis=2)
+    rows = design * np.sqrt(uncertainty.counts)[:, None, None]
+    weighted = rows * weights[:, None]
+    gram = np.einsum("nci,ncj->ij", weighted, rows, optimize=True)
+    scores = np.einsum("nci,ncd,ndj->ij", weighted, uncertainty.wrench_covariance(phi), weighted, optimize=True)
+    follows = np.linalg.pinv(gram, hermitian=True)[:NUM_PARAMETERS]
+    values, vectors = np.linalg.eigh(covariance)
+    root = np.sqrt(np.maximum(values, 1e-14 * max(float(values[-1]), 1e-300)))
+    shares = (vectors.T @ (inflation * follows @ scores @ follows.T) @ vectors) / np.outer(root, root)
+    part, axes = np.linalg.eigh(0.5 * (shares + shares.T))
+    turned = (vectors * root) @ axes
+    part = np.clip(part, 0.0, 1.0)
+    return {"noise": (turned * (1.0 - part)) @ turned.T, "motion": (turned * part) @ turned.T}
 
 
 def _of_delay(problem: PayloadProblem, phi: FloatArray) -> dict[str, FloatArray]:

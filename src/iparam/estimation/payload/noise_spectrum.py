@@ -4,7 +4,7 @@ y = A phi + b + noise. Means over short times are taken first. The cosine transf
 stationary noise independent from bin to bin, with a variance that is its spectrum. The bins are divided into bands of
 half an octave, of which only Gram matrices are kept. Unknowns and spectrum are estimated together by restricted
 likelihood (expectation and maximisation). The logarithm of the spectrum has second differences of normal distribution,
-whose width the evidence chooses (Laplace's approximation): white and 1/f noise are straight lines, and whatever else
+whose width the evidence weighs (Laplace's approximation): white and 1/f noise are straight lines, and whatever else
 lasts in the residuals is a spectrum, too.
 """
 
@@ -149,13 +149,11 @@ class SpectralFit:
         solution: (p,) the unknowns.
         information: (p, p) of the data and of what was known before.
         levels: (B, 6) logarithms of the noise's power in a bin of each band.
-        evidence: logarithm of the likelihood of this roughness, with unknowns and spectrum integrated over.
     """
 
     solution: FloatArray
     information: FloatArray
     levels: FloatArray
-    evidence: float
 
     @property
     def covariance(self) -> FloatArray:
@@ -175,7 +173,7 @@ def spectral_fit(bands: Bands, precision: FloatArray, floor: FloatArray) -> Spec
     least = 2.0 * np.log(np.repeat(floor.reshape(2, 3).max(axis=1), 3))
     total = np.maximum(grams[:, :, -1, -1].sum(axis=0) / counts.sum(), floor**2)
     levels = np.broadcast_to(np.log(np.repeat(total.reshape(2, 3).mean(axis=1), 3)), grams.shape[:2])
-    best: SpectralFit | None = None
+    shapes, evidences = [], []
     for roughness in ROUGHNESS:
         solution, information = _solved(grams, levels, precision)
         for _ in range(ROUNDS):
@@ -188,11 +186,11 @@ def spectral_fit(bands: Bands, precision: FloatArray, floor: FloatArray) -> Spec
         ends = np.append(-solution, 1.0)
         squares = np.einsum("i,bcij,j,bc->", ends, grams, ends, np.exp(-levels)) + solution @ (precision * solution)
         volume = np.linalg.slogdet(_inverse(information))[1]
-        evidence = float(term + 0.5 * (volume - squares - counts @ levels.sum(axis=1)))
-        if best is None or evidence > best.evidence:
-            best = SpectralFit(solution, information, levels, evidence)
-    assert best is not None
-    return best
+        shapes.append(levels)
+        evidences.append(term + 0.5 * (volume - squares - counts @ levels.sum(axis=1)))
+    weights = np.exp(np.array(evidences) - max(evidences))
+    levels = np.tensordot(weights / weights.sum(), np.array(shapes), 1)
+    return SpectralFit(*_solved(grams, levels, precision), levels)
 
 
 def _solved(grams: FloatArray, levels: FloatArray, precision: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from iparam.arrays import FloatArray, as_float_array, block_means
 from iparam.errors import ContradictionError, InputError, UnknownNameError
-from iparam.estimation.corrections.problem_changes import changed_problem, without_entries
+from iparam.estimation.corrections.problem_changes import changed_problem, without_columns, without_entries
 from iparam.estimation.errors import IdentificationError
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.regressor_uncertainty import regressor_uncertainty
@@ -29,6 +29,7 @@ from iparam.recording.units import time_hint
 from iparam.regressor.identifiability import PARAMETER_NAMES
 from iparam.regressor.wrench import body_regressor
 from iparam.remarks import Remark, remark
+from iparam.robot.kinematics import forward_kinematics
 from iparam.robot.model import Robot
 from iparam.sensing.correction import Correction
 from iparam.sensing.held_samples import without_repeats
@@ -175,7 +176,7 @@ def prepare_run(
     saturated, cut = _saturated(original, getattr(sensor, "signal", ""), measured, clock)
     if correction.low_pass is not None:
         measured = dataclasses.replace(measured, time=measured.time - (delay or 0.0))
-        aligned = AlignedMotion(whole, correction.lag, filtered=True, order=correction.low_pass_order or 1)
+        aligned = AlignedMotion(whole, correction.lag, filtered=True, order=correction.filter_order)
     elif delay is None and timed and robot is not None:
         aligned = align_motion(whole, measured, robot, checked.gravity)
     else:
@@ -244,6 +245,8 @@ def prepare_run(
         delay_deviation=aligned.standard_deviation,
         remarks=tuple(remarks),
     )
+    if correction.wrench_frame == "tcp" and robot is not None:
+        problem = without_columns(problem, _taken_out(robot, whole.at(middles - delay).q, checked.gravity))
     problem = without_entries(changed_problem(problem, correction), _any_of(saturated[used], size))
     measures: Measures = given.measures or getattr(sensor, "measures", None) or "action"
     lag = "low-pass" if aligned.filtered or aligned.motion is not known else "delay"
@@ -324,6 +327,18 @@ def _zeroed(
         )
     still = np.zeros((1, 3))
     return np.asarray(body_regressor(still, still, -(motion.orientation[:1].transpose(0, 2, 1) @ gravity))[0])
+
+
+def _taken_out(robot: Robot, q: FloatArray, gravity: FloatArray) -> FloatArray:
+    """(N, 6, 9) what a controller that turns a wrench into base axes may take out of it, in tool axes at angles (N, n):
+    an offset in base axes, and any weight, whose force is a part of that.
+    """
+    back = np.swapaxes(forward_kinematics(robot, q)[:, :3, :3], 1, 2)
+    still = np.zeros((len(q), 3))
+    columns = np.zeros((len(q), 6, 9))
+    columns[:, :3, :3] = columns[:, 3:, 3:6] = back
+    columns[:, :, 6:] = body_regressor(still, still, -(back @ gravity))[:, :, 1:4]
+    return columns
 
 
 def averaged(times: FloatArray) -> int:

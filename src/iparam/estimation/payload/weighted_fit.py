@@ -411,7 +411,7 @@ def whitening(residual: FloatArray, floor: FloatArray, together: bool) -> FloatA
     count = len(residual)
     total = residual.T @ residual / count
     doubt = max(SHRINKAGE, UNCORRELATED / (UNCORRELATED + count)) if together else 1.0
-    total = (1.0 - doubt) * total + doubt * np.diag(np.diag(total)) + np.diag(np.maximum(floor, 1e-150) ** 2)
+    total = (1.0 - doubt) * total + doubt * np.diag(np.diag(total)) + np.diag(np.maximum(floor, 1e-100) ** 2)
     size = np.sqrt(np.diag(total))
     return np.asarray(np.linalg.inv(np.linalg.cholesky(total / np.outer(size, size))) / size)
 

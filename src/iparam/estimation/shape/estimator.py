@@ -13,7 +13,7 @@ from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.estimate import Estimate
 from iparam.estimation.estimators.consistent import ConsistentLeastSquares
 from iparam.estimation.estimators.estimator import Estimator
-from iparam.estimation.payload.estimate_assembly import assemble_estimate
+from iparam.estimation.payload.estimate_assembly import assemble_estimate, summed_terms
 from iparam.estimation.payload.partial_estimate import partial_estimate
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.weighted_fit import require_identifiable
@@ -67,11 +67,15 @@ class ShapeEstimator(Estimator):
             remarks=known.remarks,
             status="All ten parameters were estimated, with the shape of the load.",
         )
+        gain = known.posterior.gain
+        moved = {name: gain @ term @ gain.T for name, term in problem.covariance_terms.items()}
+        rest = estimate.covariance_phi - sum(moved.values())  # of noise, and of what the shape leaves open
         return dataclasses.replace(
             estimate,
+            covariance_terms=summed_terms({"noise": rest}, moved),
             condition_number=_condition(problem, estimate),
             shape=known.found,
-            gain=known.posterior.gain,
+            gain=gain,
         )
 
     def _data(self, problem: PayloadProblem) -> WeightedData:

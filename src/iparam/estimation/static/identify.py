@@ -25,7 +25,7 @@ from iparam.estimation.estimate import SENSOR_FRAME, Cause, Refutation, Wrench
 from iparam.estimation.static.rests import BATCHES, LEAST_REST, Rest, find_rests
 from iparam.estimation.static.result_document import STATIC_FORMAT
 from iparam.files.json import write_json
-from iparam.motion.orientation import sensor_turns
+from iparam.motion.orientation import readings, sensor_turns
 from iparam.recording.followers import joint_signal, with_followers
 from iparam.recording.recording import Recording
 from iparam.recording.signal import Signal
@@ -220,7 +220,8 @@ def _identify_sensor(recording: Recording, wrench: WrenchSource | None, gravity:
     num_poses = _require_directions(-up / np.linalg.norm(checked.gravity))
     still = np.zeros_like(up)
     regressors = body_regressor(still, still, up)[:, :, :4]
-    found = _fit(rests, regressors, turned, checked.gravity, num_poses, tuple(remarks))
+    other = readings(recording)
+    found = _fit(rests, regressors, turned, checked.gravity, num_poses, tuple(remarks), other=other)
     return dataclasses.replace(found, robot=recording.robot, frame=SENSOR_FRAME, measurements=_marks(recording))
 
 
@@ -289,6 +290,7 @@ def _fit(
     notes: tuple[Remark, ...],
     *,
     joint_axes: FloatArray | None = None,
+    other: tuple[str, ...] = (),
 ) -> StaticEstimate:
     """Force and torque share no unknown at rest, so that each is fitted by itself and has its own noise.
 
@@ -336,7 +338,9 @@ def _fit(
     deviations = np.sqrt(np.diag(covariance))
     mass = float(values[0])
     of_tool = joint_axes is not None
-    weighing = Weighing(regressors[:, :3, 0], wrenches, turned, gravity, of_tool=of_tool, joint_axes=joint_axes)
+    weighing = Weighing(
+        regressors[:, :3, 0], wrenches, turned, gravity, of_tool=of_tool, readings=other, joint_axes=joint_axes
+    )
     found = weight_causes(weighing)
     if not mass > factor * deviations[0]:
         cause = (
@@ -347,7 +351,8 @@ def _fit(
         )
         told = "".join(f". {one.sentence}" for one in found.causes[:1])
         raise IdentificationError(
-            f"the mass comes out as {mass:.4g} +- {factor * deviations[0]:.2g} kg (95 %), {cause}{told}"
+            f"the mass comes out as {mass:.4g} +- {factor * deviations[0]:.2g} kg (95 %), {cause}{told}",
+            fix=found.causes[0].fix if found.causes else None,
         )
     center = values[1:4] / mass
     by_phi = np.zeros((4, 4))

@@ -2,7 +2,8 @@
 
 The force is m (a - g), plus what turning takes, plus a bias. Of a the orientation tells only what a sensor has that
 turns about a point at rest that is fixed to it, as at the end of a link: alpha x r + omega x (omega x r), with r
-unknown. That much is fitted along; the rest of a counts as noise.
+unknown. That much is fitted along. The rest of a is a random process, with the power that the residuals show at each
+frequency beside what the load takes over of it there.
 
 The torque about the centre of mass does not know a: n = c x f + I alpha + omega x (I omega) with the measured force f,
 and with I about the centre of mass. So the centre of mass c comes from the measured force, whatever the acceleration.
@@ -13,7 +14,10 @@ orientation that was recorded shows.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+from numpy.typing import NDArray
 
 from iparam.arrays import FloatArray, block_means
 from iparam.estimation.errors import NotIdentifiableError
@@ -28,9 +32,6 @@ SLOW = 0.05
 """Time that means are taken over [s]: well below the tenths of a second in which a slow motion changes, and above the
 periods of most vibrations."""
 
-SHARED = 0.05
-"""Correlation below which residuals count as independent."""
-
 LEAST_EFFECT = 1e-3
 """Root mean square of a column of what turning takes below which it is left out [rad/s^2]: on 10 kg at a metre's
 distance it makes 0.01 N."""
@@ -38,12 +39,12 @@ distance it makes 0.01 N."""
 LEAST_MEANS = 40
 """Means that there should be: a short run is averaged less."""
 
-GROUPS = 5
-"""Long blocks that are left out in turn: as few as Student's distribution can bear, since the acceleration of a slow
-motion lasts for a good part of it."""
+BAND = 6
+"""Coefficients of the slowest band of the power of an unknown acceleration, half as many periods in the run: as few as
+three channels tell it with, beside what the load takes over."""
 
-LEAST_SHARE = 1e-2
-"""Share of a block that stays, so that what it alone tells does not become infinitely uncertain."""
+WIDER = 1.6
+"""Ratio of the frequencies from band to band."""
 
 _CENTER = slice(1, 4)
 
@@ -62,29 +63,32 @@ def slow_motion_estimate(problem: PayloadProblem, reason: NotIdentifiableError) 
     shown = shown_directions(_rows(design, whiten))
     if not shown.known[0]:
         raise reason
-    unknowns, information = _solve(design, design, y, whiten, shown)
+    waves, measured = (_waves(values) for values in (design, y))  # in which a process has next to no correlations
+    unknowns = _solved(waves, waves, measured, whiten, shown)[0]
     instruments = _instruments(design, unknowns)
     shown = shown_directions(_rows(instruments, whiten))  # what noise alone could show does not count
+    share = np.zeros_like(y)
     for _ in range(ROUNDS):
-        noise = _noise(y - design @ unknowns, shown.basis.shape[1], channel_floor(problem))
-        # Each channel by itself: where the model is not exact, correlations would be played off against each other.
-        whiten = np.diag(1.0 / np.sqrt(np.diag(noise)))
-        instruments = _instruments(design, unknowns)
-        unknowns, information = _solve(design, instruments, y, whiten, shown)
-    residual = y - design @ unknowns
-    inflation = _correlation(residual)
-    noise = _noise(residual, shown.basis.shape[1], channel_floor(problem))
-    inverse = shown.basis @ np.linalg.inv(information)
-    weighted = (whiten.T @ whiten) @ instruments @ shown.basis
-    scatter, single = (
-        np.einsum("kip,ij,kjq->pq", weighted, of, weighted, optimize=True) for of in (noise, np.diag(np.diag(noise)))
-    )
-    covariance, plain = (inverse @ matrix @ inverse.T for matrix in (scatter, single))
+        power = _power(measured - waves @ unknowns, share, channel_floor(problem))
+        # Each channel by itself: where the model is not exact, correlations would be played off against each other. And
+        # all frequencies alike: slow ones tell most, and an acceleration has least in common with the weight there.
+        weights = 1.0 / np.sqrt(np.broadcast_to(power.mean(axis=0), power.shape))
+        seen = _waves(_instruments(design, unknowns))
+        unknowns, inverse = _solved(waves, seen, measured, weights, shown)
+        weighted = (seen @ shown.basis) * weights[:, :, None]
+        share = np.clip(np.einsum("kip,pq,kiq->ki", weighted, inverse, weighted, optimize=True), 0.0, 1.0)
+    residual, left = y - design @ unknowns, measured - waves @ unknowns
+    alike = _alike(left / np.sqrt(power))
+    # What each coefficient does to each direction, in its own standard deviation.
+    weighted = np.einsum("kip,pq->kiq", weighted, inverse.T, optimize=True) * (weights * np.sqrt(power))[:, :, None]
+    parts = np.einsum("kip,ij,kjq->kpq", weighted, alike, weighted, optimize=True)
+    single = np.einsum("kip,kiq->kpq", weighted, weighted, optimize=True)
+    covariance, plain = (shown.basis @ each.sum(axis=0) @ shown.basis.T for each in (parts, single))
     # Correlations between channels widen an interval; that they narrow it as well takes a model that is exact.
-    moved = _moved_variances(design, instruments, residual, whiten, shown)
-    larger = np.maximum(np.diag(plain), moved) / np.maximum(np.diag(covariance), 1e-300)
-    wider = np.sqrt(np.maximum(larger, 1.0))
+    larger = np.diag(plain) / np.maximum(np.diag(covariance), 1e-300)
+    wider = np.sqrt(np.maximum(larger, 1.0)) * _student(weighted @ shown.basis.T, share)
     covariance = covariance * np.outer(wider, wider)
+    inflation = float(np.max(power[1:BAND].mean(axis=0) / np.maximum(power.mean(axis=0), 1e-300)))
     mass, center = float(unknowns[0]), unknowns[_CENTER]
     phi, known = np.zeros(NUM_PARAMETERS), np.zeros(NUM_PARAMETERS, dtype=bool)
     phi[:4], known[:4] = [mass, *(mass * center)], [shown.known[0], *(shown.known[0] & shown.known[_CENTER])]
@@ -93,7 +97,7 @@ def slow_motion_estimate(problem: PayloadProblem, reason: NotIdentifiableError) 
     full = np.zeros((NUM_PARAMETERS, NUM_PARAMETERS))
     full[:4, :4] = slope @ covariance[:4, :4] @ slope.T
     bias = _bias(unknowns, shown) if problem.bias else None
-    return assemble_partial(problem, phi, full, known, residual, bias, float(inflation.max()), reason)
+    return assemble_partial(problem, phi, full, known, residual, bias, max(inflation, 1.0), reason)
 
 
 def _means(problem: PayloadProblem) -> tuple[FloatArray, FloatArray]:
@@ -134,34 +138,71 @@ def _instruments(design: FloatArray, unknowns: FloatArray) -> FloatArray:
     return instruments
 
 
-def _noise(residual: FloatArray, unknowns: int, floor: FloatArray) -> FloatArray:
-    """(6, 6) covariance of residuals (M, 6), with what correlation in time adds to it.
+def _waves(values: FloatArray) -> FloatArray:
+    """The cosine transform of values (M, ...) over time, orthonormal."""
+    from scipy.fft import dct
 
-    The noise of the force is in the torques by c x f, which are therefore correlated. Forces and torques are not: what
-    is left of the forces is mostly acceleration, of which the torques know nothing.
+    return np.asarray(dct(values, axis=0, norm="ortho"))
+
+
+def _bands(count: int) -> NDArray[np.int64]:
+    """(B + 1,) the edges of the bands of coefficients in which the power is taken to be the same."""
+    edges = [0, BAND]
+    while edges[-1] < count:
+        edges.append(int(edges[-1] * WIDER) + 1)
+    edges[-1] = count
+    return np.array(edges if len(edges) < 3 or edges[-1] - edges[-2] >= BAND else [*edges[:-2], count])
+
+
+def _power(left: FloatArray, share: FloatArray, floor: FloatArray) -> FloatArray:
+    """(M, 6) power of what is left (M, 6) of the coefficients of each channel, of a process whose spectrum is smooth.
+
+    What is left of the forces is mostly acceleration, of which the torques know nothing: both have a shape of their
+    own, and each channel a size.
 
     Args:
-        residual: (M, 6).
-        unknowns: that were fitted.
+        left: (M, 6).
+        share: (M, 6) of each that the unknowns take over, so that it is not left.
         floor: (6,) a standard deviation that is as good as none.
     """
-    raised = residual * np.sqrt(_correlation(residual))
-    total = raised.T @ raised / max(len(residual) - unknowns / 6.0, 1.0) + np.diag(floor**2)
-    total[:3, 3:] = total[3:, :3] = 0.0
-    return np.asarray(total)
+    edges = _bands(len(left))
+    power = np.empty_like(left)
+    for part in (slice(3), slice(3, 6)):
+        squares, free = left[:, part] ** 2, 1.0 - share[:, part]
+        size = np.maximum(squares.sum(axis=0) / np.maximum(free.sum(axis=0), 1.0), floor[part] ** 2)
+        for start, stop in pairwise(edges.tolist()):
+            shape = np.sum(squares[start:stop] / size) / max(float(free[start:stop].sum()), 1.0)
+            power[start:stop, part] = size * shape
+        # Few coefficients tell the slowest band, and most of the load: it has no less than all have on average.
+        power[: edges[1], part] = np.maximum(power[: edges[1], part], size)
+    return np.maximum(power, floor**2)
 
 
-def _correlation(residual: FloatArray) -> FloatArray:
-    """(6,) by how much correlation in time raises the variance of a mean of each channel: 1 + 2 sum of correlations."""
-    found = np.ones(residual.shape[1])
-    for channel, values in enumerate(residual.T):
-        power = float(values @ values)
-        for lag in range(1, len(values) // 4):
-            shared = float(values[lag:] @ values[:-lag]) / max(power, 1e-300)
-            if shared < SHARED:
-                break
-            found[channel] += 2.0 * shared
-    return found
+def _alike(left: FloatArray) -> FloatArray:
+    """(6, 6) correlations of the channels of what is left (M, 6), in units of its power.
+
+    The noise of the force is in the torques by c x f, which are therefore correlated. Forces and torques are not.
+    """
+    size = np.sqrt(np.maximum(np.sum(left**2, axis=0), 1e-300))
+    found = left.T @ left / np.outer(size, size)
+    found[:3, 3:] = found[3:, :3] = 0.0
+    return np.asarray(found)
+
+
+def _student(moves: FloatArray, share: FloatArray) -> FloatArray:
+    """(p,) by how much a standard deviation is widened as few coefficients tell the power that it comes from.
+
+    Args:
+        moves: (M, 6, p) what each coefficient does to the unknowns, in its own standard deviation.
+        share: (M, 6) of each coefficient that the unknowns take over.
+    """
+    edges = _bands(len(moves))
+    variances = np.add.reduceat(moves**2, edges[:-1], axis=0)  # (B, 6, p)
+    free = np.add.reduceat(1.0 - share, edges[:-1], axis=0)
+    together = np.repeat(free.reshape(-1, 2, 3).sum(axis=2), 3, axis=1)[:, :, None]
+    total = variances.sum(axis=(0, 1))
+    freedom = total**2 / np.maximum(np.sum(variances**2 / np.maximum(together, 1.0), axis=(0, 1)), 1e-300)
+    return np.array([student_width(1 + max(int(one), 1)) for one in freedom])
 
 
 def _rows(design: FloatArray, whiten: FloatArray) -> FloatArray:
@@ -169,34 +210,24 @@ def _rows(design: FloatArray, whiten: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr((whiten @ design).reshape(-1, design.shape[2]), mode="r"))
 
 
-def _solve(
+def _solved(
     design: FloatArray, instruments: FloatArray, y: FloatArray, whiten: FloatArray, shown: Shown
 ) -> tuple[FloatArray, FloatArray]:
-    """The unknowns (p,) for which the instruments see nothing in the residuals, and Z' W X (r, r)."""
-    rows, seen = (((whiten @ part) @ shown.basis).reshape(-1, shown.basis.shape[1]) for part in (design, instruments))
-    information = seen.T @ rows
-    return np.asarray(shown.basis @ np.linalg.solve(information, seen.T @ (y @ whiten.T).ravel())), information
+    """The unknowns (p,) for which the instruments see nothing in the residuals, and the inverse (r, r) of Z' W X.
 
-
-def _moved_variances(
-    design: FloatArray, instruments: FloatArray, residual: FloatArray, whiten: FloatArray, shown: Shown
-) -> FloatArray:
-    """(p,) variances of the unknowns by how far they move when long blocks are left out in turn (the jackknife).
-
-    What an acceleration or an axis of the sensor does to the force lasts as long as the motion is slow, and the fit
-    follows it: residuals alone do not show it. Few blocks know little of their own scatter, hence Student's width.
+    Args:
+        design, instruments: (M, 6, p).
+        y: (M, 6).
+        whiten: (6, 6), or (M, 6) of each by itself.
+        shown: the directions that are told.
     """
-    blocks = np.array_split(np.arange(len(residual)), GROUPS)
-    rows, seen = ((whiten @ part) @ shown.basis for part in (design, instruments))
-    whitened = residual @ whiten.T
-    shares = [np.einsum("kip,kiq->pq", seen[block], rows[block]) for block in blocks]
-    whole = np.sum(shares, axis=0)
-    moves = [
-        np.linalg.solve(whole - (1.0 - LEAST_SHARE) * share, np.einsum("kip,ki->p", seen[block], whitened[block]))
-        for share, block in zip(shares, blocks, strict=True)
-    ]
-    width = student_width(GROUPS) ** 2 * (GROUPS - 1) / GROUPS
-    return np.asarray(width * np.sum((np.array(moves) @ shown.basis.T) ** 2, axis=0))
+    if whiten.shape == y.shape:
+        rows, seen, target = design * whiten[:, :, None], instruments * whiten[:, :, None], y * whiten
+    else:
+        rows, seen, target = whiten @ design, whiten @ instruments, y @ whiten.T
+    rows, seen = ((part @ shown.basis).reshape(-1, shown.basis.shape[1]) for part in (rows, seen))
+    inverse = np.linalg.inv(seen.T @ rows)
+    return np.asarray(shown.basis @ (inverse @ (seen.T @ target.ravel()))), np.asarray(inverse)
 
 
 def _bias(unknowns: FloatArray, shown: Shown) -> FloatArray | None:

@@ -9,6 +9,7 @@ import os
 import select
 import stat
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -32,6 +33,8 @@ from iparam.recording.screening import (
     check_angles,
     check_clocks,
     find_faults,
+    some_angles_from_degrees,
+    turns_taken_out,
     without_dropouts,
 )
 from iparam.recording.signal import Signal
@@ -175,8 +178,14 @@ def _checked(
         signals, turned_notes = angles_from_degrees(signals, arm, stated_angles)
         notes += turned_notes
     elif angles is None:
-        signals, turned_notes = angles_in_one_unit(signals, arm)
-        notes += [*turned_notes, *check_angles(signals, arm, source, stated_angles)]
+        for put_right in (angles_in_one_unit, partial(some_angles_from_degrees, stated=stated_angles)):
+            signals, turned_notes = put_right(signals, arm)
+            notes += turned_notes
+    if not table.poses:
+        signals, turned_notes = turns_taken_out(signals, arm)
+        notes += turned_notes
+    if angles is None:
+        notes += check_angles(signals, arm, source, stated_angles)
     check_clocks(signals, source)
     metadata = dict(table.stated) if document is None else document["metadata"]
     if unmeasured:

@@ -163,7 +163,7 @@ def test_a_run_ends_when_the_precision_is_reached(
     speed = np.abs(recording.signal("dq").values).max(axis=1)
     assert np.count_nonzero(speed > 0.02) / RATE < 3.5  # it was not all played
     assert np.abs(twin.sample.q - end).max() > 0.01
-    estimate = iparam.identify_payload(recording)
+    estimate = iparam.identify_payload(recording, tolerances="exact")  # which motion could change
     assert estimate.standard_deviation.mass / estimate.mass < 0.01
 
 

@@ -1,4 +1,6 @@
-"""Hypotheses about what pulls at the load: gravity from elsewhere, a weight that was taken out, something else."""
+"""Hypotheses about what pulls at the load: gravity from elsewhere, a weight that was taken out, a base that moves,
+something else.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from iparam.arrays import FloatArray
 from iparam.estimation.causes.examined_run import ExaminedRun, gravity_regressor
 from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model, one_of
+from iparam.regressor.wrench import body_regressor
 from iparam.rounding import NORMAL_95, significant
 from iparam.sensing.correction import Correction
 from iparam.spatial.transforms import exp_so3, skew
@@ -180,3 +183,63 @@ class ExternalForce(Hypothesis):
 def _rounded(force: FloatArray, place: FloatArray) -> tuple[float, ...]:
     """A force [N] and the point that it acts at [m], as one types them."""
     return tuple(round(float(value), 4) + 0.0 for value in (*force, *place))
+
+
+FASTEST_BASE = 1.2
+"""Fastest motion of a base that is looked for [Hz]: of vehicles and platforms."""
+
+MOST_WAVES = 60
+"""Waves of an axis that are fitted: of a run of 25 s. A longer one would take longer than it is worth."""
+
+SLOWEST_VEHICLE, FASTEST_VEHICLE = 0.2, 5.0
+"""Bounds of the root mean square acceleration of something that moves with an arm on it [m/s^2]: a floor has less, and
+nothing that an arm is bolted to has more."""
+
+
+class Carried(Model):
+    """An arm whose base is accelerated: the state (3 K,) are factors of waves (N, K) of each axis, in base axes."""
+
+    def __init__(self, run: ExaminedRun) -> None:
+        self._start, self._span = float(run.time[0]), float(run.time[-1] - run.time[0])
+        self.size = 3 * max(int(2.0 * self._span * FASTEST_BASE), 2)
+
+    def _waves(self, run: ExaminedRun) -> FloatArray:
+        share = (run.time - self._start) / self._span
+        return np.cos(np.pi * np.outer(share, np.arange(1, self.size // 3 + 1)))
+
+    def acceleration(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """(N, 3) of the base [m/s^2]."""
+        return np.asarray(self._waves(run) @ state.reshape(-1, 3))
+
+    def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """See `Model.regressors`."""
+        still = np.zeros((len(run.time), 3))
+        felt = np.einsum("nji,nj->ni", run.path.rotation, self.acceleration(run, state))
+        return np.asarray(run.A + body_regressor(still, still, felt))
+
+    def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
+        """See `Model.slopes`."""
+        pulls = np.stack([gravity_regressor(run.path, -axis) @ phi for axis in np.eye(3)], axis=2)
+        waves = self._waves(run)
+        return np.asarray((pulls[:, :, None, :] * waves[:, None, :, None]).reshape(len(waves), 6, -1))
+
+
+class MovingBase(Hypothesis):
+    """The arm stands on something that moves."""
+
+    slug = "moving-base"
+
+    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
+        """See `Hypothesis.explanations`."""
+        if run.motion.linear_acceleration_minus_gravity is not None:
+            return
+        model = Carried(run)
+        if not 10 * model.size < run.y.size or model.size > 3 * MOST_WAVES:
+            return
+        state, fit = fit_model(run, model, [np.zeros(model.size)])
+        size = float(np.sqrt(np.mean(np.sum(model.acceleration(run, state) ** 2, axis=1))))
+        if not SLOWEST_VEHICLE < size < FASTEST_VEHICLE:
+            return
+        finding = f"A base that is accelerated by {significant(size, 2)} m/s^2 in the root mean square"
+        advice = "Let it stand still while recording, or record the acceleration of the tool."
+        yield Explanation(self.slug, finding, fit, model.size, None, advice)

@@ -151,7 +151,9 @@ class PartSign(Hypothesis):
 
 
 class Axes(Hypothesis):
-    """The axes of the sensor are in another order, some of them reversed; or the torque comes before the force."""
+    """The axes of the sensor are in another order, some of them reversed; one channel has the wrong sign, or two of the
+    forces or of the torques are exchanged; or the torque comes before the force.
+    """
 
     slug = "axis-order"
 
@@ -172,12 +174,34 @@ class Axes(Hypothesis):
             finding = f"Taking the sensor's axes {', '.join(axes)} for x, y, z"
             cause = self.slug if plain else "left-handed"
             yield Explanation(cause, finding, fit, 1, Correction(wrench_axes=axes))
+        yield from self._of_one_part(run, few)
         exchanged = np.kron(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(3))
         fit = linear_fit(run, exchanged @ run.A)
         advice = "Name the columns in the order they have."
         yield Explanation(
             self.slug, "Taking the torque for the force and the force for the torque", fit, 2, None, advice
         )
+
+    def _of_one_part(self, run: ExaminedRun, few: ExaminedRun) -> Iterator[Explanation]:
+        """One channel mirrored, or two exchanged, of the forces or of the torques alone."""
+        turns = [turn for turn in signed_permutations() if np.linalg.det(turn) < 0.0 and np.trace(turn) == 1.0]
+        pairs = [pair for turn in turns for pair in ((turn, np.eye(3)), (np.eye(3), turn))]
+        found: list[tuple[float, int, FloatArray]] = []
+        for force, torque in pairs:
+            mixed = np.kron(np.diag([1.0, 0.0]), force) + np.kron(np.diag([0.0, 1.0]), torque)
+            squares = linear_fit(few, mixed @ few.A, possible=False).squares
+            found.append((squares, len(found), mixed))
+        for _, at, mixed in sorted(found)[:2]:
+            force, torque = pairs[at]
+            changed = [name for name, own in zip(NAMES, np.diag(mixed), strict=True) if own != 1.0]
+            mirrored = bool((np.diag(mixed) != 0.0).all())
+            finding = f"Reversing {changed[0]} alone" if mirrored else f"Exchanging {' and '.join(changed)}"
+            if not mirrored and (mixed < 0.0).any():
+                finding += ", both reversed,"
+            correction = Correction(wrench_axes=axis_names(force) + axis_names(torque))
+            fit = linear_fit(run, mixed @ run.A)
+            cause = "channel-sign" if mirrored else "channel-order"
+            yield Explanation(cause, finding, fit, one_of(len(pairs), run), correction)
 
 
 def signed_permutations() -> Iterator[FloatArray]:

@@ -1,8 +1,8 @@
-"""Hypotheses about where the sensor is: turned, further out, or with its wrench in the axes of the base."""
+"""Hypotheses about where the sensor is: turned, further out, or with its wrench or a part of it in base axes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from iparam.estimation.causes.fit import Fit, linear_fit
 from iparam.estimation.causes.hypotheses.sensor_channels import signed_permutations
 from iparam.estimation.causes.hypothesis import Explanation, Hypothesis, Model, deviations, fit_model, one_of, thinned
 from iparam.rounding import NORMAL_95, significant
-from iparam.sensing.correction import Correction
+from iparam.sensing.correction import ESTIMATE, Correction, WrenchFrame
+from iparam.sensing.wrench_source import Measures
 from iparam.spatial.transforms import exp_so3, log_so3, rpy_from_rotation, skew
 
 MAINLY = 0.9
@@ -127,21 +128,93 @@ class SensorOffset(Hypothesis):
 
 
 class BaseAxes(Hypothesis):
-    """The wrench is in the axes of the base; or in those of the tool, and was turned as if in those of the base."""
+    """The wrench is in the axes of the base, forces or torques alone, or turned as if it were; or it is a controller's,
+    which turns it, may report the reaction and about a point ahead, and take a weight and an offset out of it.
+    """
 
     slug = "base-axes"
 
     def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
         """See `Hypothesis.explanations`."""
-        turns = np.zeros((len(run.time), 6, 6))
-        turns[:, :3, :3] = turns[:, 3:, 3:] = run.path.rotation
-        of_base, of_tool = Correction(wrench_frame="base"), Correction(wrench_frame="tool")
-        taken = "A wrench in the axes of the tool, that was turned as if in the base's,"
-        for finding, right in (("A wrench in the axes of the base", of_base), (taken, of_tool)):
+        turned, still = run.path.rotation, np.broadcast_to(np.eye(3), run.path.rotation.shape)
+        back = np.swapaxes(turned, 1, 2)
+        alternatives: tuple[tuple[str, str, FloatArray, FloatArray, WrenchFrame], ...] = (
+            (self.slug, "A wrench in the axes of the base", turned, turned, "base"),
+            (self.slug, "A wrench in the axes of the tool, that was turned as if in the base's,", back, back, "tool"),
+            (
+                "mixed-frames",
+                "Forces in the axes of the base, and torques in those of the tool,",
+                turned,
+                still,
+                "forces-base",
+            ),
+            (
+                "mixed-frames",
+                "Torques in the axes of the base, and forces in those of the tool,",
+                still,
+                turned,
+                "torques-base",
+            ),
+        )
+        for cause, finding, force, torque, frame in alternatives:
+            turns = in_two_parts(force, torque)
             fit = linear_fit(run, turns @ run.A, turns if run.bias else None)  # its bias turns with it, or does not
-            correction = None if run.robot is None else right
-            yield Explanation(self.slug, finding, fit, 7 if run.bias else 1, correction)
-            turns = np.swapaxes(turns, 1, 2)
+            correction = None if run.robot is None else Correction(wrench_frame=frame)
+            yield Explanation(cause, finding, fit, 7 if run.bias else 1, correction)
+        if run.robot is not None:
+            yield from self._of_controller(run, in_two_parts(turned, turned))
+
+    def _of_controller(self, run: ExaminedRun, turns: FloatArray) -> Iterator[Explanation]:
+        """As UR's actual_TCP_force, and its like."""
+        other: Measures = "action" if run.run.measures == "reaction" else "reaction"
+        weight = turns @ run.of_gravity[:, :, 1:4]
+        columns = np.concatenate([turns, weight], axis=2) if run.bias else weight
+        for sign in (1.0, -1.0):
+            measures = None if sign > 0.0 else other
+            told = "" if measures is None else f", as {other} and not {run.run.measures},"
+            fit = linear_fit(run, sign * turns @ (run.A - run.of_gravity), columns)
+            finding = f"A controller's wrench in the axes of the base{told} with a weight and an offset taken out,"
+            correction = Correction(wrench_frame="tcp", measures=measures)
+            yield Explanation("tcp-force", finding, fit, columns.shape[2] + 1, correction)
+            state, fit = fit_model(run, AboutPoint(sign), [np.zeros(3)])
+            shown = ", ".join(f"{1e3 * value:.0f}" for value in state)
+            finding = f"A controller's wrench in the axes of the base{told} about ({shown}) mm in the tool frame"
+            place = tuple(round(float(value), 5) + 0.0 for value in state)
+            correction = Correction(wrench_frame="base", measures=measures, sensor_offset=place)
+            setting = {**correction.fix, "sensor_offset": ESTIMATE}
+            yield Explanation("tcp-force", finding, fit, 10, correction, setting=setting)
+
+
+class AboutPoint(Model):
+    """A wrench in base axes, of one sign or the other, about the point of the tool that the state (3,) is [m]; its bias
+    turns with the tool, or does not.
+    """
+
+    def __init__(self, sign: float) -> None:
+        self._sign = sign
+
+    def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """See `Model.regressors`."""
+        moved = np.eye(6)
+        moved[3:, :3] = -skew(state)
+        return np.asarray(self._sign * in_two_parts(run.path.rotation, run.path.rotation) @ (moved @ run.A))
+
+    def beside(self, run: ExaminedRun, state: FloatArray) -> FloatArray | None:
+        """See `Model.beside`."""
+        return in_two_parts(run.path.rotation, run.path.rotation) if run.bias else None
+
+    def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
+        """See `Model.slopes`."""
+        force = run.A[:, :3] @ phi
+        by_place = np.concatenate([np.zeros((len(force), 3, 3)), self._sign * skew(force)], axis=1)
+        return np.asarray(in_two_parts(run.path.rotation, run.path.rotation) @ by_place)
+
+
+def in_two_parts(force: FloatArray, torque: FloatArray) -> FloatArray:
+    """(N, 6, 6) that turn forces and torques each by its own (N, 3, 3)."""
+    turns = np.zeros((len(force), 6, 6))
+    turns[:, :3, :3], turns[:, 3:, 3:] = force, torque
+    return turns
 
 
 def direction_name(axis: FloatArray) -> str:

@@ -107,20 +107,27 @@ class LateWrench(Hypothesis):
         yield Explanation(self.slug, finding, fit, 1, Correction(delay=total), relative_deviation=known)
 
 
+def _as_stamped(run: ExaminedRun) -> FloatArray:
+    """(N, 6, 10) regressors for a filter of the wrench, which takes the place of a lag that was found."""
+    aligned = run.run.aligned
+    if run.robot is None or not (aligned.filtered or aligned.delay != 0.0 or aligned.recorded is not None):
+        return run.A
+    motion = (aligned.recorded or aligned.motion).at(run.time)
+    return path_of(run.robot, motion.q, motion.dq, motion.ddq).regressor(run.gravity)
+
+
 class LowPassed(Model):
-    """A wrench behind a low-pass with the mean delay ``state`` (1,) [s]: 1 / (1 + T s), or 1 / (1 + T s + T^2 s^2 / 2).
+    """A wrench behind a low-pass with the mean delay ``state`` (1,) [s]: 1 / (1 + T s), 1 / (1 + T s + T^2 s^2 / 2), or
+    the mean over 2 T.
 
     Args:
         run: all of it; the filter needs what was before.
-        order: of the filter, 1, or 2 for Butterworth's.
+        order: of the filter, 1, 2 for Butterworth's, or 0 for the mean.
     """
 
     def __init__(self, run: ExaminedRun, order: int) -> None:
         self._run, self._step, self._order = run, float(np.median(np.diff(run.time))), order
-        self._A, aligned = run.A, run.run.aligned
-        if run.robot is not None and (aligned.filtered or aligned.delay != 0.0):  # instead of the lag that was found
-            motion = aligned.motion.at(run.time)
-            self._A = path_of(run.robot, motion.q, motion.dq, motion.ddq).regressor(run.gravity)
+        self._A = _as_stamped(run)
 
     def _through(self, values: FloatArray, ahead: list[float], back: list[float]) -> FloatArray:
         """(N, ...) behind a filter of s; what was before the run is taken to be as it begins."""
@@ -133,13 +140,30 @@ class LowPassed(Model):
     def _rows(self, run: ExaminedRun, values: FloatArray) -> FloatArray:
         return np.asarray(values[np.searchsorted(self._run.time, run.time)])
 
+    def _mean(self, run: ExaminedRun, values: FloatArray, lag: float) -> tuple[FloatArray, FloatArray]:
+        """(N, ...) the mean of values of the whole run over 2 lag before each time, and the values at its start."""
+        from scipy.interpolate import CubicSpline
+
+        curve = CubicSpline(self._run.time, values)
+        sums, first = curve.antiderivative(), self._run.time[0]
+        before = run.time - 2.0 * lag
+        start = np.maximum(before, first)
+        lost = (start - before).reshape(-1, *[1] * (values.ndim - 1)) * values[0]
+        return (sums(run.time) - sums(start) + lost) / (2.0 * lag), np.asarray(curve(start))
+
     def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
         """See `Model.regressors`."""
-        return self._rows(run, self._through(self._A, [1.0], self._back(max(float(state[0]), 1e-9))))
+        lag = max(float(state[0]), 1e-9)
+        if self._order == 0:
+            return self._mean(run, self._A, lag)[0]
+        return self._rows(run, self._through(self._A, [1.0], self._back(lag)))
 
     def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
         """See `Model.slopes`: of 1 / D(s, T) by T, which is -D' / D^2."""
         lag = max(float(state[0]), 1e-9)
+        if self._order == 0:
+            mean, before = self._mean(run, self._A @ phi, lag)
+            return np.asarray((before - mean)[:, :, None] / lag)
         back = self._back(lag)
         shown = self._through(self._A @ phi, [1.0], back)
         slope = [1.0, 0.0] if self._order == 1 else [lag, 1.0, 0.0]
@@ -151,18 +175,69 @@ class LowPassed(Model):
 
 
 class LowPass(Hypothesis):
-    """The sensor's wrench went through a low-pass filter, of first or of second order."""
+    """The sensor's wrench went through a low-pass filter, of first or of second order, or is a mean over some time."""
 
     slug = "low-pass"
 
     def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
         """See `Hypothesis.explanations`."""
-        for order in (1, 2):
+        for order in (1, 2, 0):
             state, fit = fit_model(run, LowPassed(run, order), [np.array([lag]) for lag in (0.01, 0.05, 0.2)])
             lag, half = float(state[0]), NORMAL_95 * float(deviations(fit)[0])
             corner = lag_of(lag, order)
             size = f"{corner:.3g} +- {significant(corner * half / lag, 2)} Hz (95 %)"
             finding = f"A wrench behind a low-pass of {size}{' and second order' * (order == 2)}"
-            correction = Correction(low_pass=float(f"{corner:.4g}"), low_pass_order=2 if order == 2 else None)
+            if order == 0:
+                finding = f"A wrench that is the mean over {2e3 * lag:.3g} +- {significant(2e3 * half, 2)} ms (95 %)"
+            correction = Correction(low_pass=float(f"{corner:.4g}"), low_pass_order=None if order == 1 else order)
             known = half / NORMAL_95 / lag
-            yield Explanation(self.slug, finding, fit, one_of(2, run), correction, relative_deviation=known)
+            yield Explanation(self.slug, finding, fit, one_of(3, run), correction, relative_deviation=known)
+
+
+class HighPassed(Model):
+    """A wrench without its slow parts, s / (s + 1 / T): the state (1,) is the logarithm of T [s].
+
+    Args:
+        run: all of it; the filter needs what was before.
+    """
+
+    def __init__(self, run: ExaminedRun) -> None:
+        self._run, self._A, self._step = run, _as_stamped(run), float(np.median(np.diff(run.time)))
+
+    def _behind(self, run: ExaminedRun, values: FloatArray, ahead: list[float], back: list[float]) -> FloatArray:
+        filtered = recursive_filter(ahead, back, values - values[:1], self._step)
+        return np.asarray(filtered[np.searchsorted(self._run.time, run.time)])
+
+    def regressors(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """See `Model.regressors`."""
+        lasting = float(np.exp(state[0]))
+        return self._behind(run, self._A, [lasting, 0.0], [lasting, 1.0])
+
+    def beside(self, run: ExaminedRun, state: FloatArray) -> FloatArray:
+        """See `Model.beside`: what is left at the start of the time before."""
+        fading = np.exp(-(run.time - self._run.time[0]) / np.exp(state[0]))
+        return np.asarray(fading[:, None, None] * np.eye(6))
+
+    def slopes(self, run: ExaminedRun, state: FloatArray, phi: FloatArray) -> FloatArray:
+        """See `Model.slopes`: of T s / (T s + 1) by the logarithm of T, which is T s / (T s + 1)^2."""
+        lasting = float(np.exp(state[0]))
+        back = [lasting**2, 2.0 * lasting, 1.0]
+        return self._behind(run, self._A @ phi, [lasting, 0.0], back)[:, :, None]
+
+    def moved(self, state: FloatArray, change: FloatArray) -> FloatArray:
+        """See `Model.moved`."""
+        return np.asarray(state + np.clip(change, -1.0, 1.0))
+
+
+class HighPass(Hypothesis):
+    """An amplifier took the slow parts of the wrench for drift."""
+
+    slug = "high-pass"
+
+    def explanations(self, run: ExaminedRun, base: Fit) -> Iterable[Explanation]:
+        """See `Hypothesis.explanations`."""
+        state, fit = fit_model(run, HighPassed(run), [np.log([lasting]) for lasting in (0.5, 3.0)])
+        corner = lag_of(float(np.exp(state[0])), 1)
+        half = corner * NORMAL_95 * float(deviations(fit)[0])
+        finding = f"A wrench behind a high-pass of {corner:.3g} +- {significant(half, 2)} Hz (95 %)"
+        yield Explanation(self.slug, finding, fit, 7, Correction(high_pass=float(f"{corner:.4g}")))

@@ -21,6 +21,7 @@ class Weighing:
         bias: whether the sensor may have one.
         of_tool: whether the orientation is that of an arm's tool, in whose axes the load is wanted; else the load is in
             those of the sensor.
+        readings: what else the columns of the orientation may hold, see `Correction.orientation_columns`.
         joint_axes: (N, 3, n) that the joints of that arm turn about, in the base; zeros for those that do not turn.
     """
 
@@ -32,4 +33,5 @@ class Weighing:
     time: FloatArray | None = None
     bias: bool = True
     of_tool: bool = False
+    readings: tuple[str, ...] = ()
     joint_axes: FloatArray | None = None

@@ -24,6 +24,7 @@ from iparam.estimation.causes.weighing.fits import (
     torque_gain,
 )
 from iparam.estimation.estimate import Cause
+from iparam.motion.orientation import read_as
 from iparam.remarks import Plain
 from iparam.rounding import significant
 from iparam.sensing.correction import Correction
@@ -151,6 +152,7 @@ def of_forces(data: Weighing, here: FloatArray) -> Iterator[Reading]:
     finding = f"A wrench in the axes of the {'base' if data.of_tool else 'world'}"
     load = np.array([fit.unknowns[0], *place])
     yield Reading("base-axes", finding, fix, advice, fit, 1, load, inside.wrench)
+    yield from _oriented_otherwise(data, here)
     yield from _offset_joint(data, here)
     yield from _changed(data, here)
     if not all_around(data.up):
@@ -159,6 +161,20 @@ def of_forces(data: Weighing, here: FloatArray) -> Iterator[Reading]:
     size = float(abs(np.linalg.det(matrix))) ** (1.0 / 3.0)
     load = np.array([fit.unknowns[0] * size, *here[1:]])
     yield Reading("sensor-gain", "Crosstalk between the forces", {}, _CALIBRATE, fit, 8, load)
+
+
+def _oriented_otherwise(data: Weighing, here: FloatArray) -> Iterator[Reading]:
+    """Other things that the columns of an orientation hold; what turning takes is left out, as it would be another."""
+    for name in data.readings:
+        turned = np.asarray(read_as(data.rotation, name))
+        other = dataclasses.replace(data, up=-(np.swapaxes(turned, 1, 2) @ data.gravity), rotation=turned, turning=None)
+        fit = force_fit(other, np.eye(3))
+        inverted, order = name.startswith("inverted"), name.removeprefix("inverted").removeprefix("-")
+        holds = {"": "", "w-last": " with the scalar part last", "w-first": " with the scalar part first"}[order]
+        finding = f"An orientation{' of the world in the sensor' * inverted}{holds}"
+        load = np.array([abs(fit.unknowns[0]), *here[1:]])  # its sign is what the weight shows
+        cause = "orientation-order" if order else "orientation-inverted"
+        yield Reading(cause, finding, {"orientation_columns": name}, "", fit, 1, load)
 
 
 def _offset_joint(data: Weighing, here: FloatArray) -> Iterator[Reading]:
