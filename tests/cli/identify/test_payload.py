@@ -56,7 +56,7 @@ def test_tolerances_are_stated_and_told(folder: Path, capsys: pytest.CaptureFixt
     deviations = [found[name]["standard_deviation"]["mass"] for name in ("exact", "calibrated", "lab")]
     assert deviations == sorted(deviations)
     assert found[None] == found["lab"]
-    assert set(found["exact"]["covariance_terms"]) <= {"noise", "motion"}
+    assert set(found["exact"]["covariance_terms"]) <= {"noise", "motion", "sampling"}
     total = sum(np.array(term) for term in found["lab"]["covariance_terms"].values())
     np.testing.assert_allclose(total, found["lab"]["covariance_phi"], rtol=1e-9, atol=1e-15)
     dominated = {one["values"]["quantity"]: one["values"] for one in found["lab"]["remarks"] if one["values"]}
@@ -119,7 +119,8 @@ def test_a_drifting_bias_with_every_method(folder: Path) -> None:
         estimate = Estimate.load("result.json")
         assert estimate.refutation is None
         assert abs(estimate.mass - 2.0) < 4.0 * estimate.standard_deviation.mass
-        assert estimate.standard_deviation.mass < 0.05
+        if method in ("consistent", "wls"):  # for which a drift is noise of a spectrum
+            assert estimate.standard_deviation.mass < 0.05
         assert estimate.sensor_bias is not None
         np.testing.assert_allclose(estimate.sensor_bias.force, BIAS[:3], atol=0.4)
 

@@ -31,6 +31,9 @@ below which it harms nobody: with a very good sensor a slender tool is many devi
 MOST_UNEXPLAINED = 0.5
 """Share of the power of the force, or of the torque, beyond its noise that the model may leave unexplained."""
 
+BENDS = 4
+"""Degree of the polynomial in time that a sensor's bias may follow."""
+
 ABOVE_NOISE = 4.0
 """Power of a signal in that of its noise from which on there is something to explain."""
 
@@ -85,8 +88,9 @@ def unexplained_share(problem: PayloadProblem, estimate: Estimate) -> float:
         return 0.0
     load = problem.A @ estimate.phi
     residual, signal = problem.y - load, problem.y
-    if problem.bias:
-        residual, signal = residual - residual.mean(axis=0), signal - signal.mean(axis=0)
+    if problem.bias:  # and how it changes during the run, which is noise
+        bends = np.linalg.qr(np.vander((problem.time - problem.time[0]) / np.ptp(problem.time), BENDS + 1))[0]
+        residual, signal = (values - bends @ (bends.T @ values) for values in (residual, signal))
     if not residual_structure(problem, residual).follows_motion:
         return 0.0
     spectral = noise_beside(residual, load)
