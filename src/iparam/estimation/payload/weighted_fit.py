@@ -337,7 +337,9 @@ def weighted_fit(problem: PayloadProblem, correct: bool = True) -> WeightedFit:
         parameters, information, shift = solve_weighted(problem, weights, correct)
     if Means.of(problem.time).count >= FEWEST_MEANS:
         found = stationary_fit(problem, residuals(problem, parameters))
-        parameters, information = found.solution, found.information
+        parameters, information = found.solution.copy(), found.information
+        if problem.bias and problem.missing is None:  # what it was on average: slow noise is a part of it
+            parameters[NUM_PARAMETERS:] = np.mean(problem.y - problem.A @ parameters[:NUM_PARAMETERS], axis=0)
         return WeightedFit(
             parameters, information, found.covariance, residuals(problem, parameters), weights, report, 1.0
         )
