@@ -121,8 +121,8 @@ def test_a_drifting_bias_with_every_method(folder: Path) -> None:
         assert abs(estimate.mass - 2.0) < 4.0 * estimate.standard_deviation.mass
         if method in ("consistent", "wls"):  # for which a drift is noise of a spectrum
             assert estimate.standard_deviation.mass < 0.05
-        assert estimate.sensor_bias is not None
-        np.testing.assert_allclose(estimate.sensor_bias.force, BIAS[:3], atol=0.4)
+            assert estimate.sensor_bias is not None
+            np.testing.assert_allclose(estimate.sensor_bias.force, BIAS[:3], atol=0.4)
 
 
 def test_a_prior(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
