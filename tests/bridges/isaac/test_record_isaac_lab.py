@@ -41,8 +41,9 @@ def test_the_load_is_found_and_what_cannot_be_is_refused(stage: Path) -> None:
         settings: Any = {"wrench": kept, "robot": ROBOT, "dt": DT, "settle": 0.5}
         recording = record(arm, plan(4.0), steps, environment=1, **settings)
         as_it_comes = steps.off(recording, 1, kept.as_it_comes)
-        with pytest.raises(InputError, match=r"dt= is 0\.002 s, but the joints moved as in 0\.00\d+ s a step"):
+        with pytest.raises(InputError) as caught:
             record(arm, plan(0.4), Steps(simulation, scene, 3), **settings)
+        assert caught.value.argument == "dt"
     assert recording.remarks == ()
     turned_back = steps.off(recording, 1, recording.signal("wrench").values)
     estimate = iparam.identify_payload(recording, robot=ROBOT)

@@ -68,7 +68,7 @@ def command(*words: object) -> int:
 
 def identified(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
     capsys.readouterr()
-    code = command("identify", "payload", *words, "--json")
+    code = command("identify", "payload", *words, "--tolerances", "exact", "--json")
     out, err = capsys.readouterr()
     assert code == 0, err
     found: dict[str, Any] = json.loads(out)
@@ -196,7 +196,8 @@ def test_no_advice_leads_back_to_itself(
     assert "--measures reaction" in capsys.readouterr().err
     turned = sensed(motion, Setup(robot="ur5e", sensor_rotation=(0.0, 0.0, 30.0)))
     turned.save(log)
-    assert command("identify", "payload", log, "--mounting", "ceiling", "--sensor-rotation", 0, 0, 75) == 1
+    turned_wrongly = ("--mounting", "ceiling", "--sensor-rotation", 0, 0, 75, "--tolerances", "exact")
+    assert command("identify", "payload", log, *turned_wrongly) == 1
     advice = re.search(r"Correction: (--sensor-rotation \S+ \S+ [^\s.]+(?:\.\d+)?)", capsys.readouterr().err)
     assert advice is not None
     assert_the_load(identified(capsys, log, "--mounting", "ceiling", *advice[1].split()))

@@ -180,10 +180,10 @@ def test_what_may_be_meant_is_said_once(
 
 def test_what_agrees_is_not_mentioned(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (
-        "identify payload run.parquet --output x.json",
-        "identify payload run.parquet --robot UR5e",
-        "identify payload run.csv --robot ur5e",
-        "identify payload stated.parquet",
+        "identify payload run.parquet --tolerances exact --output x.json",
+        "identify payload run.parquet --tolerances exact --robot UR5e",
+        "identify payload run.csv --tolerances exact --robot ur5e",
+        "identify payload stated.parquet --tolerances exact",
         "identify fuse x.json other.json",
         "verify x.json other.parquet",
         "compensate run.parquet --result x.json --output x.parquet",

@@ -90,7 +90,6 @@ MISTAKES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"wrench_axes": ("x", "y", "z", "x", "-y", "z")},
     ),
     "channel-order": ({"edit": lambda w, _: w[:, [0, 2, 1, 3, 4, 5]]}, {"wrench_axes": ("x", "z", "y", "x", "y", "z")}),
-    "two-clocks": ({"edit": lambda w, t: _at(w, t, 0.02 * t)}, {"delays": None}),
     "delay-changes": ({"edit": lambda w, t: _at(w, t, 0.15 * (t > 3.3))}, {"delays": None}),
     "high-pass": ({"edit": _behind_a_high_pass}, {"high_pass": None}),
     "axis-order": ({"edit": lambda w, _: w[:, [1, 0, 2, 4, 3, 5]]}, {"wrench_axes": ("y", "x", "z")}),

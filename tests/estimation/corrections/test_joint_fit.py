@@ -53,7 +53,8 @@ def test_a_sensor_that_is_turned_by_a_quarter_and_sits_elsewhere(recorded, ur5e,
     assert found_within(estimate, "sensor_offset", place)
     known = Correction(sensor_rotation=tuple(angles), sensor_offset=tuple(place))
     given = iparam.identify_payload(run, ur5e, correction=known)
-    assert (estimate.standard_deviation.phi >= given.standard_deviation.phi).all()
+    # The spectrum of the noise is estimated in each fit by itself.
+    assert (estimate.standard_deviation.phi >= 0.9 * given.standard_deviation.phi).all()
     assert given.correction_deviations == {}
     assert given.correction == known
 

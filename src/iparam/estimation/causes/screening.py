@@ -196,6 +196,7 @@ def _small_mistakes(
             [np.einsum("nji,nj->ni", run.path.rotation, run.path.position), np.zeros((count, 3))], axis=1
         )[:, :, None]
     share = (run.time - run.time[0]) / (run.time[-1] - run.time[0])
+    parts["warming"] = (share[:, None] * load)[:, :, None] * np.eye(6)
     parts["change"] = np.concatenate([run.A[:, :, :4] * (share > at)[:, None, None] for at in (0.33, 0.66)], axis=2)
     starts = np.cumsum([0, *(part.shape[2] for part in parts.values())])
     every = np.eye(starts[-1])

@@ -148,7 +148,8 @@ def _posterior(fit: SpectralFit, count: int, shown: NDArray[np.bool_]) -> _Poste
     """
     own, cross, rest = fit.information[:count, :count], fit.information[:count, count:], fit.covariance[count:, count:]
     load, deviations = -solve_regular(own, cross)[:NUM_PARAMETERS], fit.solution[count:]
-    if np.abs(deviations).max() > BEYOND:
+    # Of what is no noise, its spectrum is no excuse: as white noise it would take more of the deviations.
+    if max(np.abs(deviations).max(), np.abs(fit.in_white_noise[count:]).max()) > BEYOND:
         shown = np.zeros_like(shown)
     both = np.outer(shown, shown)
     rest = np.where(both, rest, 0.0)

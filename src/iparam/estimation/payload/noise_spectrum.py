@@ -32,6 +32,9 @@ GAP = 3.0
 FEWEST_MEANS = 24
 """Means below which noise has no spectrum to be seen."""
 
+ENOUGH_MEANS = 100
+"""Means from which on the spectrum is known so well that intervals hold what they say without more."""
+
 LEAST_BINS = 4
 """In a band."""
 
@@ -149,11 +152,13 @@ class SpectralFit:
         solution: (p,) the unknowns.
         information: (p, p) of the data and of what was known before.
         levels: (B, 6) logarithms of the noise's power in a bin of each band.
+        in_white_noise: (p,) what the unknowns would be in white noise of as much power.
     """
 
     solution: FloatArray
     information: FloatArray
     levels: FloatArray
+    in_white_noise: FloatArray
 
     @property
     def covariance(self) -> FloatArray:
@@ -190,7 +195,9 @@ def spectral_fit(bands: Bands, precision: FloatArray, floor: FloatArray) -> Spec
         evidences.append(term + 0.5 * (volume - squares - counts @ levels.sum(axis=1)))
     weights = np.exp(np.array(evidences) - max(evidences))
     levels = np.tensordot(weights / weights.sum(), np.array(shapes), 1)
-    return SpectralFit(*_solved(grams, levels, precision), levels)
+    level = np.log(counts @ np.exp(levels) / counts.sum())
+    in_white_noise = _solved(grams, np.broadcast_to(level, levels.shape), precision)[0]
+    return SpectralFit(*_solved(grams, levels, precision), levels, in_white_noise)
 
 
 def _solved(grams: FloatArray, levels: FloatArray, precision: FloatArray) -> tuple[FloatArray, FloatArray]:

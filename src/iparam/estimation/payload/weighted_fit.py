@@ -12,7 +12,7 @@ import numpy as np
 from iparam.arrays import FloatArray
 from iparam.estimation.errors import IdentificationError, NotIdentifiableError
 from iparam.estimation.payload.covariance import Scores, estimate_covariance
-from iparam.estimation.payload.noise_spectrum import FEWEST_MEANS, Bands, Means, SpectralFit, spectral_fit
+from iparam.estimation.payload.noise_spectrum import ENOUGH_MEANS, FEWEST_MEANS, Bands, Means, SpectralFit, spectral_fit
 from iparam.estimation.payload.problem import NUM_PARAMETERS, PayloadProblem
 from iparam.estimation.payload.regular import solve_regular
 from iparam.recording.units import USUAL_RATES, time_hint
@@ -335,7 +335,7 @@ def weighted_fit(problem: PayloadProblem, correct: bool = True) -> WeightedFit:
         residual = residuals(problem, parameters)
         weights = residual_weights(problem, residual, parameters[:NUM_PARAMETERS])
         parameters, information, shift = solve_weighted(problem, weights, correct)
-    if Means.of(problem.time).count >= FEWEST_MEANS:
+    if Means.of(problem.time).count >= ENOUGH_MEANS:
         found = stationary_fit(problem, residuals(problem, parameters))
         parameters, information = found.solution.copy(), found.information
         if problem.bias and problem.missing is None:  # what it was on average: slow noise is a part of it
