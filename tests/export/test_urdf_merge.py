@@ -123,3 +123,10 @@ def test_hostile_and_foreign_files_are_refused(
     with pytest.raises(FileFormatError, match=message) as caught:
         merge_into_urdf(load, path)
     assert "TOP-SECRET" not in str(caught.value)
+
+
+def test_a_program_that_has_loaded_xacro_writes_the_same(load: IdentifiedLoad, arm: Path) -> None:
+    """It replaces how minidom writes elements."""
+    pytest.importorskip("xacro")
+    gone, _ = changed_lines(arm.read_text(encoding="utf-8"), merge_into_urdf(load, arm))
+    assert gone == []

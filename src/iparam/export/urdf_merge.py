@@ -57,7 +57,16 @@ def merge_into_urdf(
         _make_heavier(document, tree, target, T_target_frame, load)
     else:
         _add_link(document, tree, target, T_target_frame, load, as_link)
-    return "\n".join(('<?xml version="1.0"?>', *(node.toxml() for node in document.childNodes), ""))
+    return "\n".join(('<?xml version="1.0"?>', *(_text_of(node) for node in document.childNodes), ""))
+
+
+def _text_of(node: Any) -> str:
+    """An element by hand: xacro, where it is loaded, makes minidom write other blanks and comments."""
+    if node.nodeType != node.ELEMENT_NODE:
+        return str(node.toxml())
+    attributes = "".join(f" {name}={quoteattr(value)}" for name, value in node.attributes.items())
+    inside = "".join(_text_of(child) for child in node.childNodes)
+    return f"<{node.tagName}{attributes}{f'>{inside}</{node.tagName}>' if inside else '/>'}"
 
 
 def _make_heavier(
