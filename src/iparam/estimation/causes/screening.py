@@ -57,12 +57,10 @@ class Screening:
     Attributes:
         alarms: kinds of mistakes that they could hold; none for a sound run.
         moves: (K, 10) what mistakes with few parameters, of those, would change of phi.
-        visible: whether there are residuals that anybody needs to hear of.
     """
 
     alarms: tuple[str, ...]
     moves: FloatArray = field(default_factory=lambda: np.zeros((0, NUM_PARAMETERS)))
-    visible: bool = True
 
 
 FEW = "few samples"
@@ -79,7 +77,7 @@ def screened(run: ExaminedRun) -> Screening:
     fit = linear_fit(run, possible=False)
     found, rest = _scored(run, fit, run.A @ fit.phi)
     if _invisible(run, fit.residual):
-        return Screening((), visible=False)
+        return Screening(())
     alarms = list(found.alarms)
     if _loud(rest):
         alarms.append("time")

@@ -27,13 +27,13 @@ LONGEST_STRETCH = 8192
 """Means that are transformed at once: bounds the memory, and 8 minutes hold all that a spectrum tells."""
 
 GAP = 3.0
-"""Sampling intervals from which on samples belong to another stretch, if it is longer than `MEAN`, too."""
+"""Sampling intervals that end a stretch of samples, if they last longer than `MEAN`, too."""
 
 FEWEST_MEANS = 24
 """Means below which noise has no spectrum to be seen."""
 
 ENOUGH_MEANS = 100
-"""Means from which on the spectrum is known so well that intervals hold what they say without more."""
+"""Means that tell the spectrum well enough for intervals that hold."""
 
 LEAST_BINS = 4
 """In a band."""
